@@ -1,0 +1,8 @@
+"""
+`python -m rodada`.
+"""
+
+from rodada.cli.main import main
+
+if __name__ == "__main__":
+    main()

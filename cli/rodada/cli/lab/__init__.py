@@ -1,0 +1,3 @@
+"""
+`rodada lab`: simulated calls with dependencies, run by the loop on a scripted model.
+"""

@@ -1,0 +1,216 @@
+"""
+Claude models over the Anthropic Messages API.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Protocol, cast
+
+from rodada.providers.anthropic_wire import (
+    WIRE,
+    NotAMessage,
+    Traits,
+    body_of,
+    pairing_fault,
+    thinks_first,
+    turn_of,
+)
+from rodada.providers.clients import LoopClients
+from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
+from rodada.providers.failures import broken_pairs, code_of, from_answer, from_transport, short
+from rodada.providers.request_size import check_size
+from rodada.statemachine.errors import (
+    InvalidValue,
+    ProviderAuthentication,
+    ProviderError,
+    ProviderGarbled,
+    ProviderQuota,
+    ProviderRejected,
+    ProviderTimeout,
+    ProviderUnreachable,
+)
+from rodada.statemachine.jsontext import JsonError
+from rodada.statemachine.messages import ModelTurn
+from rodada.statemachine.ports import Watch
+from rodada.statemachine.request import ModelRequest
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import APIStatusError, AsyncAnthropic
+
+NAME = "Anthropic"
+KEY_VARIABLES = ("ANTHROPIC_API_KEY",)
+CONNECT_SECONDS = 10.0
+SPENT = frozenset({"enforced_spend_limit_reached", "contract_spend_limit_reached"})
+ELSEWHERE = {
+    "model": "give it as the first argument",
+    "messages": "they are the conversation",
+    "system": "use ToolLoop(instructions=...)",
+    "tools": "use ToolLoop(tools=...)",
+    "tool_choice": "the loop sets it in each call, and a forced choice would never let the model answer",
+    "max_tokens": "use max_output_tokens=...",
+    "stream": "use ToolLoop(stream=...)",
+    "timeout": "use Limits(call_seconds=...)",
+}
+
+
+class _Reply(Protocol):
+    """
+    What is used of the SDK's raw response.
+    """
+
+    @property
+    def http_response(self) -> "httpx2.Response": ...
+
+    @property
+    def request_id(self) -> str | None: ...
+
+
+class Anthropic:
+    """
+    A Claude model on the Messages API.
+
+    Args:
+        model: for example "claude-opus-5-5". A name that tells no version is taken for one of the newest.
+        api_key: else the environment variable ANTHROPIC_API_KEY.
+        base_url: root of the API, else ANTHROPIC_BASE_URL, else the vendor's.
+        client: a ready `AsyncAnthropic`; it is used, without its retries, and never closed.
+        max_output_tokens: the most that one turn may have, thinking included.
+        options: further arguments of `messages.create`, such as `{"cache_control": {"type": "ephemeral"}}` or
+            `{"thinking": {...}}`, in every call as they are. One thing is mended: manual thinking ("enabled") is
+            switched off in calls whose latest turn has no thinking to start with, since it would be refused.
+
+    Raises:
+        MissingExtra: the SDK is not installed.
+        MissingKey: no key and no client.
+        InvalidValue: an argument that cannot be, a sync client, a key or an address beside a client, or an option that
+            is set elsewhere.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        client: "AsyncAnthropic | None" = None,
+        max_output_tokens: int = 16_000,
+        options: Mapping[str, object] | None = None,
+    ) -> None:
+        need_sdk("anthropic", "anthropic", "anthropic")
+        check_arguments(NAME, model, max_output_tokens)
+        self.model = model
+        self._traits = Traits.of(model)
+        self._max_output_tokens = max_output_tokens
+        self._options = checked_options(NAME, options or {}, ELSEWHERE)
+        given = None if client is None else _checked_client(client, api_key, base_url)
+        self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else given.api_key or ""
+        self._clients = LoopClients(NAME, lambda: _new_client(self._key, base_url), given)
+
+    def __repr__(self) -> str:
+        return f"{NAME}({self.model!r})"
+
+    async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
+        """
+        One request, one turn.
+
+        Raises:
+            ProviderError: no turn came.
+            WrongEventLoop: the client that was given belongs to another event loop.
+        """
+        call = self._call(request)
+        client = self._clients.here()
+        if client.is_closed():
+            raise ProviderRejected(WIRE, "the client that was given is closed")
+        reply = await self._send(client, call, request.seconds)
+        try:
+            return turn_of(reply.http_response.content.decode(), request)
+        except (JsonError, NotAMessage, UnicodeDecodeError, RecursionError) as error:
+            told = short(str(error), self._key)
+            status = reply.http_response.status_code
+            raise ProviderGarbled(
+                WIRE, f"the reply is no message: {told}", status=status, request_id=reply.request_id
+            ) from None
+
+    async def aclose(self) -> None:
+        """
+        Close the client that was made for this event loop.
+        """
+        await self._clients.aclose(lambda client: client.close())
+
+    def _call(self, request: ModelRequest) -> dict[str, object]:
+        body = body_of(request, self._traits)
+        fault = pairing_fault(body["messages"])
+        if fault is not None:
+            raise broken_pairs(WIRE, fault)
+        call = {**self._options, "model": self.model, "max_tokens": self._max_output_tokens, **body}
+        if _is_manual(call.get("thinking")) and not thinks_first(body["messages"]):
+            call["thinking"] = {"type": "disabled"}
+        check_size(WIRE, call, request.max_request_bytes)
+        return call
+
+    async def _send(self, client: "AsyncAnthropic", call: dict[str, object], seconds: float | None) -> _Reply:
+        from anthropic import Timeout
+
+        create = cast(Callable[..., Awaitable[_Reply]], client.messages.with_raw_response.create)
+        # an explicit timeout, or the SDK refuses large max_tokens before it sends anything
+        timeout = Timeout(seconds, connect=min(CONNECT_SECONDS, seconds or CONNECT_SECONDS))
+        try:
+            async with asyncio.timeout(seconds):
+                return await create(**call, timeout=timeout)
+        except TimeoutError:
+            raise ProviderTimeout(WIRE, f"no answer within {seconds} s") from None
+        except Exception as error:  # noqa: BLE001
+            # whatever the SDK raises; not chained, for its exceptions hold the request with key and content
+            raise _failure(error, self._key) from None
+
+
+def _new_client(key: str, base_url: str | None) -> "AsyncAnthropic":
+    from anthropic import AsyncAnthropic, Timeout
+
+    return AsyncAnthropic(
+        api_key=key, base_url=base_url, max_retries=0, timeout=Timeout(600.0, connect=CONNECT_SECONDS)
+    )
+
+
+def _checked_client(client: "AsyncAnthropic", api_key: str | None, base_url: str | None) -> "AsyncAnthropic":
+    if not inspect.iscoroutinefunction(client.close):
+        raise InvalidValue(f"{NAME}.client", f"{type(client).__name__} is a sync client: give an AsyncAnthropic")
+    refuse_beside_client(NAME, api_key, base_url)
+    return client.with_options(max_retries=0)
+
+
+def _is_manual(thinking: object) -> bool:
+    return isinstance(thinking, Mapping) and cast(Mapping[str, object], thinking).get("type") == "enabled"
+
+
+def _failure(error: Exception, key: str) -> ProviderError:
+    import anthropic
+
+    if isinstance(error, anthropic.APIStatusError):
+        return _refusal(error, key)
+    cause = error.__cause__ if isinstance(error, anthropic.APIConnectionError) else error
+    found = from_transport(WIRE, cause) if isinstance(cause, Exception) else None
+    if found is not None:
+        return found
+    if isinstance(error, anthropic.APITimeoutError):
+        return ProviderTimeout(WIRE, "no answer in time")
+    if isinstance(error, anthropic.APIConnectionError):
+        return ProviderUnreachable(WIRE, f"the connection failed ({type(cause).__name__})")
+    kind = ProviderAuthentication if isinstance(error, anthropic.CredentialsError) else ProviderRejected
+    return kind(WIRE, f"the request cannot be sent: {type(error).__name__}: {short(str(error), key)}")
+
+
+def _refusal(error: "APIStatusError", key: str) -> ProviderError:
+    code = code_of(error.error_code, error.type)
+    spent = code in SPENT or error.type == "billing_error"
+    return from_answer(
+        WIRE,
+        error.status_code,
+        short(error.api_message or f"HTTP {error.status_code}", key),
+        error.response.headers,
+        kind=ProviderQuota if spent else None,
+        code=code,
+        request_id=error.request_id,
+    )

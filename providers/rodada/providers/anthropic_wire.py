@@ -1,0 +1,402 @@
+"""
+Entries of a conversation as messages of the Anthropic Messages API, and its replies as turns. Nothing is sent here.
+
+Each entry is converted by itself, always to the same messages: newer models bind their thinking to every message
+before it, and refuse it once one of them has changed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from rodada.statemachine.jsontext import (
+    JsonObject,
+    JsonValue,
+    clean_text,
+    digest_text,
+    dump_json,
+    kept_object,
+    parse_json,
+    parse_object,
+)
+from rodada.statemachine.messages import (
+    Entry,
+    Exchange,
+    ModelTurn,
+    Piece,
+    Status,
+    Stop,
+    ToolRequest,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from rodada.statemachine.request import ModelRequest, ToolDeclaration
+
+WIRE = "anthropic"
+THOUGHTS = ("thinking", "redacted_thinking")
+UNIONS = ("anyOf", "oneOf", "allOf")  # refused at the root of an input_schema
+STOPS = {
+    "end_turn": Stop.WHOLE,
+    "stop_sequence": Stop.WHOLE,
+    "tool_use": Stop.WHOLE,
+    "max_tokens": Stop.CUT,
+    "model_context_window_exceeded": Stop.CUT,
+    "pause_turn": Stop.PAUSED,
+    "refusal": Stop.REFUSED,
+}
+
+
+class NotAMessage(ValueError):
+    """
+    A reply of status 200 is not the `message` that the Messages API promises.
+    """
+
+
+@frozen
+class Since:
+    """
+    From which version on a family of models has a trait.
+
+    Attributes:
+        system_role: messages may have the role "system".
+        bound_thinking: thinking is valid only behind the very prefix in which it was thought.
+    """
+
+    system_role: tuple[int, int]
+    bound_thinking: tuple[int, int]
+
+
+NEWEST = (99, 0)
+FAMILIES = {
+    "opus": Since((4, 8), (5, 5)),
+    "sonnet": Since((5, 5), (5, 5)),
+    "haiku": Since((5, 5), (5, 5)),
+    "fable": Since((5, 0), (5, 1)),
+    "mythos": Since((5, 0), (5, 1)),
+}
+OTHER_FAMILY = Since((5, 0), (5, 1))
+MODEL_NAME = re.compile(r"claude-(?:([a-z]+)-)?(\d+)(?:[-.](\d{1,2})(?!\d))?")
+
+
+@frozen
+class Traits:
+    """
+    What the form of a request depends on; a model whose name tells no version counts as the newest.
+    """
+
+    system_role: bool
+    bound_thinking: bool
+
+    @classmethod
+    def of(cls, model: str) -> "Traits":
+        """
+        What is known of a model by its name.
+        """
+        found = MODEL_NAME.search(model)
+        since = FAMILIES.get(found[1], OTHER_FAMILY) if found else OTHER_FAMILY
+        version = (int(found[2]), int(found[3] or 0)) if found else NEWEST
+        return cls(version >= since.system_role, version >= since.bound_thinking)
+
+
+# Requests
+
+
+def body_of(request: ModelRequest, traits: Traits) -> JsonObject:
+    """
+    The parts of the body that follow from the request: messages, system, tools and tool_choice.
+    """
+    messages = [message for entry, bare in _entries(request, traits) for message in messages_of(entry, bare)]
+    system, guidance = clean_text(request.instructions), clean_text(request.guidance)
+    if guidance and traits.system_role:
+        # in the top-level system it would change what every thought of the active turn is bound to
+        messages.append({"role": "system", "content": guidance})
+    elif guidance:
+        system = "\n\n".join(part for part in (system, guidance) if part.strip())
+    elif request.held:
+        messages.append(_paused(request.held))
+    body: JsonObject = {"messages": [*messages]}
+    if system.strip():
+        body["system"] = system
+    if request.tools:
+        body["tools"] = [tool_of(declaration) for declaration in request.tools]
+        body["tool_choice"] = {"type": "auto" if request.tools_allowed else "none"}
+    return body
+
+
+def messages_of(entry: Entry, bare: bool = False) -> list[JsonObject]:
+    """
+    An entry as messages; `bare` leaves hidden reasoning out.
+    """
+    if isinstance(entry, UserMessage):
+        return [{"role": "user", "content": entry.text}]
+    if isinstance(entry, ModelTurn):
+        return [{"role": "assistant", "content": [*blocks_of(entry, bare)]}]
+    asked = blocks_of(entry.turn, bare)
+    return [{"role": "assistant", "content": [*asked]}, {"role": "user", "content": [*_results(entry, asked)]}]
+
+
+def blocks_of(turn: ModelTurn, bare: bool = False) -> list[JsonObject]:
+    """
+    A turn as blocks: the received ones, if they came over this wire, else new ones.
+    """
+    return _echoed(turn, bare) or _built(turn)
+
+
+def tool_of(declaration: ToolDeclaration) -> JsonObject:
+    """
+    A tool as the wire declares it.
+    """
+    schema = _sendable(declaration.schema_object)
+    return {
+        "name": legal(declaration.name),
+        "description": clean_text(declaration.description),
+        "input_schema": {key: value for key, value in schema.items() if key not in UNIONS},
+    }
+
+
+LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+MADE = re.compile(r".*__x[0-9a-f]{12}", re.DOTALL)
+
+
+def legal(name: str) -> str:
+    """
+    A name or id in a form that the wire takes: itself where it is legal, else a readable one with a digest. Two
+    names never share a form (a name that looks made is made again).
+    """
+    if LEGAL.fullmatch(name) and not MADE.fullmatch(name):
+        return name
+    return f"{re.sub('[^a-zA-Z0-9_-]', '_', name)[:48]}__x{digest_text(name)[:12]}"
+
+
+def thinks_first(messages: JsonValue) -> bool:
+    """
+    Whether each turn with requests behind the last words of the person before the newest turn starts with a
+    thought: without it manual thinking is refused.
+    """
+    seen_turn = False
+    for message in reversed(_objects(messages)):
+        blocks = _objects(message.get("content"))
+        if message.get("role") == "assistant":
+            seen_turn = True
+            if _of_type(blocks, "tool_use") and blocks[0].get("type") not in THOUGHTS:
+                return False
+        elif seen_turn and message.get("role") == "user" and not _of_type(blocks, "tool_result"):
+            break
+    return True
+
+
+def pairing_fault(messages: JsonValue) -> str | None:
+    """
+    Where messages break promise P1; None when each request has its one result, in order, at the head of the next
+    message.
+    """
+    waiting: list[JsonValue] = []
+    asked: list[JsonValue] = []
+    for at, message in enumerate([*_objects(messages), JsonObject()]):
+        blocks = _objects(message.get("content"))
+        results = [block.get("tool_use_id") for block in _of_type(blocks, "tool_result")]
+        head = [block.get("tool_use_id") for block in blocks[: len(waiting)]]
+        if not results == head == waiting:
+            return f"message {at} must begin with the results of {waiting} and hold no others, got {results}"
+        waiting = [block.get("id") for block in _of_type(blocks, "tool_use")]
+        asked += waiting
+    twice = [name for name, count in Counter(map(str, asked)).items() if count > 1]
+    return f"request ids {twice} are used twice" if twice else None
+
+
+def _entries(request: ModelRequest, traits: Traits) -> Iterator[tuple[Entry, bool]]:
+    # A bound thought outlives its turn only while instructions, tools and selection stay the same, which one
+    # request cannot know: so none is sent from before the active turn.
+    for index, entry in enumerate(request.entries):
+        yield entry, traits.bound_thinking and index < request.active
+
+
+def _paused(held: tuple[ModelTurn, ...]) -> JsonObject:
+    return {"role": "assistant", "content": [block for turn in held for block in blocks_of(turn)]}
+
+
+def _echoed(turn: ModelTurn, bare: bool) -> list[JsonObject] | None:
+    """
+    The received blocks; None where they are another wire's, unreadable, or do not ask for what the turn asks for.
+    """
+    texts = [piece.bare if bare else piece.received for piece in turn.native] if turn.wire == WIRE else []
+    blocks = [kept_object(text) for text in texts if text is not None]
+    requests = iter(turn.requests)
+    if len(_of_type(blocks, "tool_use")) != len(turn.requests) or not all(block.get("type") for block in blocks):
+        return None
+    return [
+        _mended(block, next(requests)) if block["type"] == "tool_use" else block
+        for block in blocks
+        if not _is_blank(block)
+    ]
+
+
+def _mended(block: JsonObject, request: ToolRequest) -> JsonObject:
+    given = block.get("input")
+    sendable = isinstance(given, dict) and request.arguments is not None
+    return {
+        **block,
+        "id": legal(request.id),
+        "name": legal(request.name),
+        "input": given if sendable else {},
+    }
+
+
+def _is_blank(block: JsonObject) -> bool:
+    return block.get("type") == "text" and not _text(block.get("text")).strip()
+
+
+def _built(turn: ModelTurn) -> list[JsonObject]:
+    said: list[JsonObject] = [{"type": "text", "text": turn.text}] if turn.has_words else []
+    return [*said, *(_asked(request) for request in turn.requests)]
+
+
+def _asked(request: ToolRequest) -> JsonObject:
+    return {
+        "type": "tool_use",
+        "id": legal(request.id),
+        "name": legal(request.name),
+        "input": _sendable(request.arguments),
+    }
+
+
+def _sendable(value: JsonObject | None) -> JsonObject:
+    """
+    An object without lone surrogates, which JSON can spell and no wire can carry; an empty one for what is none.
+    """
+    try:
+        return parse_object(clean_text(dump_json(value))) or {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _results(exchange: Exchange, asked: list[JsonObject]) -> list[JsonObject]:
+    calls = _of_type(asked, "tool_use")
+    return [_result(result, call) for result, call in zip(exchange.results, calls, strict=True)]
+
+
+def _result(result: ToolResult, call: JsonObject) -> JsonObject:
+    block: JsonObject = {"type": "tool_result", "tool_use_id": call["id"]}
+    if result.text.strip():
+        block["content"] = result.text
+    if result.status is not Status.SUCCEEDED:
+        # an error result must say something
+        block.setdefault("content", result.status.value)
+        block["is_error"] = True
+    if call.get("toolset_name") is not None:
+        block["toolset_name"] = call["toolset_name"]
+    return block
+
+
+# Replies
+
+
+def turn_of(text: str, request: ModelRequest) -> ModelTurn:
+    """
+    The turn in the body of a reply.
+
+    Raises:
+        JsonError: it is no JSON.
+        NotAMessage: it is not the form that the API promises.
+    """
+    message = _checked(parse_json(text))
+    blocks = _objects(message["content"])
+    word = str(message["stop_reason"])
+    stop = stop_of(word, blocks)
+    handed_over = stop is Stop.CUT or (stop is Stop.WHOLE and word == "tool_use")
+    return ModelTurn(
+        stop=stop,
+        text="".join(_text(block.get("text")) for block in _of_type(blocks, "text")),
+        requests=_requests(blocks, request) if handed_over else (),
+        stop_word=word,
+        usage=usage_of(message.get("usage")),
+        native=tuple(_piece(block) for block in blocks),
+        wire=WIRE,
+        model=_text(message.get("model")),
+        response_id=_text(message.get("id")),
+    )
+
+
+def stop_of(word: str, blocks: list[JsonObject]) -> Stop:
+    """
+    The wire's stop reason in our words; a turn whose blocks contradict it is malformed.
+    """
+    stop = STOPS.get(word, Stop.UNKNOWN)
+    asks = bool(_of_type(blocks, "tool_use"))
+    if word == "tool_use" and not asks:
+        return Stop.PAUSED if _of_type(blocks, "server_tool_use") else Stop.MALFORMED
+    if (word in ("end_turn", "pause_turn") and asks) or (stop is Stop.PAUSED and not blocks):
+        return Stop.MALFORMED
+    return stop
+
+
+def usage_of(usage: JsonValue) -> Usage:
+    """
+    Tokens of a call; the wire's `input_tokens` are only those that no cache knows.
+    """
+    told = usage if isinstance(usage, dict) else JsonObject()
+    fresh, cached = _count(told.get("input_tokens")), _count(told.get("cache_read_input_tokens"))
+    written = _count(told.get("cache_creation_input_tokens"))
+    details = told.get("output_tokens_details")
+    return Usage(
+        input_tokens=None if fresh is None else fresh + (cached or 0) + (written or 0),
+        cached_input_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=_count(told.get("output_tokens")),
+        reasoning_tokens=_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+    )
+
+
+def _checked(message: JsonValue) -> JsonObject:
+    if not isinstance(message, dict) or message.get("type") != "message":
+        raise NotAMessage("it is no object of type message")
+    blocks = message.get("content")
+    if not isinstance(blocks, list) or len(_objects(blocks)) != len(blocks):
+        raise NotAMessage("its content is no list of blocks")
+    if not all(_text(block.get("type")) for block in _objects(blocks)):
+        raise NotAMessage("a block has no type")
+    if not _text(message.get("stop_reason")):
+        raise NotAMessage("it has no stop_reason")
+    if not all(_text(block.get("name")) for block in _of_type(_objects(blocks), "tool_use")):
+        raise NotAMessage("a tool_use block has no name")
+    return message
+
+
+def _requests(blocks: list[JsonObject], request: ModelRequest) -> tuple[ToolRequest, ...]:
+    calls = _of_type(blocks, "tool_use")
+    wire_ids = tuple(_text(call.get("id")) or None for call in calls)
+    names = {legal(tool.name): tool.name for tool in request.tools}
+    return tuple(
+        ToolRequest(
+            id=request_id,
+            name=names.get(_text(call["name"]), _text(call["name"])),
+            raw=dump_json(call["input"]) if "input" in call else "",
+            wire_id=wire_id,
+        )
+        for call, wire_id, request_id in zip(calls, wire_ids, request.request_ids(wire_ids), strict=True)
+    )
+
+
+def _piece(block: JsonObject) -> Piece:
+    text = clean_text(dump_json(block))
+    hidden = block["type"] in THOUGHTS or "signature" in block
+    return Piece(text, None if hidden else text)
+
+
+def _count(value: JsonValue) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _objects(value: JsonValue) -> list[JsonObject]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _of_type(blocks: list[JsonObject], kind: str) -> list[JsonObject]:
+    return [block for block in blocks if block.get("type") == kind]

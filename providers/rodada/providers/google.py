@@ -1,0 +1,355 @@
+"""
+Gemini models through the google-genai SDK: generateContent, one complete turn a call.
+"""
+
+import asyncio
+import inspect
+import json
+import math
+import re
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol, cast
+
+from attrs import frozen
+
+from rodada.providers.clients import LoopClients
+from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
+from rodada.providers.failures import from_answer, from_transport, short
+from rodada.providers.google_wire import WIRE, fitted, read_turn
+from rodada.statemachine.errors import (
+    InvalidValue,
+    ProviderAuthentication,
+    ProviderError,
+    ProviderGarbled,
+    ProviderQuota,
+    ProviderRejected,
+    ProviderTimeout,
+    ProviderTooLarge,
+    ProviderUnreachable,
+)
+from rodada.statemachine.jsontext import JsonObject, JsonValue
+from rodada.statemachine.log import log_info
+from rodada.statemachine.messages import ModelTurn
+from rodada.statemachine.ports import Watch
+from rodada.statemachine.request import ModelRequest
+
+if TYPE_CHECKING:
+    import httpx2
+    from google.genai.client import AsyncClient
+    from google.genai.types import GenerateContentConfig, GenerateContentResponse
+
+NAME = "Google"
+
+# The SDK prefers GOOGLE_API_KEY when both are set.
+KEY_VARIABLES = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+
+# The SDK's own default is v1, and an environment variable moves it. The `-latest` aliases exist on v1beta only, and
+# new fields of a turn arrive there first.
+API_VERSION = "v1beta"
+
+# Safe on every route; the Gemini API itself takes 100 MB.
+MAX_BYTES = 20_000_000
+
+# Of a call without a limit of its own. The SDK has no limit unless it is told one.
+SECONDS = 600.0
+
+# The server refuses a shorter deadline (400 INVALID_ARGUMENT), so it is told at least this; we give up in time.
+LEAST_DEADLINE = 10
+
+ELSEWHERE = {
+    "model": "give it as the first argument",
+    "contents": "they are the conversation",
+    "config": "options are its fields: give them one by one",
+    "system_instruction": "use ToolLoop(instructions=...)",
+    "tools": "use ToolLoop(tools=...)",
+    "tool_config": "the loop sets it in each call, and a forced choice would never let the model answer",
+    "automatic_function_calling": "the loop runs the tools itself",
+    "automatic_continuation": "the loop counts pauses",
+    "continuation_token": "the loop resumes pauses",
+    "max_output_tokens": "use max_output_tokens=...",
+    "candidate_count": "one candidate is asked for and read",
+    "http_options": "use client=..., a client of your own",
+    "should_return_http_response": "it is always True, for the reply is read here",
+}
+
+
+class _Models(Protocol):
+    async def generate_content(
+        self, *, model: str, contents: str, config: "GenerateContentConfig"
+    ) -> "GenerateContentResponse": ...
+
+
+class _Sdk(Protocol):
+    """
+    What is used of the SDK's client; its own types name packages that need not be there.
+    """
+
+    @property
+    def models(self) -> _Models: ...
+
+    async def aclose(self) -> None: ...
+
+
+class _ApiError(Protocol):
+    """
+    What is used of the SDK's error.
+    """
+
+    code: int
+    status: str | None
+    message: object
+    details: JsonValue
+    response: object
+
+
+@frozen
+class _Client:
+    sdk: _Sdk
+    http: "httpx2.AsyncClient | None" = None
+
+    async def aclose(self) -> None:
+        """
+        Close both: the SDK leaves a connection pool open that was passed in.
+        """
+        await self.sdk.aclose()
+        if self.http is not None:
+            await self.http.aclose()
+
+
+class Google:
+    """
+    A Gemini model by generateContent. A call without a limit of its own has ten minutes, which the server is told.
+
+    Args:
+        model: such as "gemini-3.8-flash".
+        api_key: else GOOGLE_API_KEY, else GEMINI_API_KEY.
+        base_url: another address, such as a gateway's; else GOOGLE_GEMINI_BASE_URL, else the vendor's.
+        client: a ready `genai.Client(...).aio`: it is used and not closed, and only on one event loop.
+        max_output_tokens: of one call, thinking included; None is the model's own limit.
+        options: further fields of `GenerateContentConfig`, handed over as they are.
+
+    Raises:
+        MissingExtra: google-genai is not installed.
+        MissingKey: neither key nor client.
+        InvalidValue: an argument that cannot be, a sync client, a key or an address beside a client, or an option that
+            is set elsewhere.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        client: "AsyncClient | None" = None,
+        max_output_tokens: int | None = None,
+        options: Mapping[str, object] | None = None,
+    ) -> None:
+        need_sdk("google-genai", "google.genai", "google")
+        check_arguments(NAME, model, max_output_tokens)
+        self.model = model
+        limit = {} if max_output_tokens is None else {"max_output_tokens": max_output_tokens}
+        self._options = checked_options(NAME, options or {}, ELSEWHERE) | limit
+        given = None if client is None else _Client(_checked_client(client, api_key, base_url))
+        self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else ""
+        self._clients = LoopClients(NAME, lambda: _new_client(self._key, base_url), given)
+        self._config: GenerateContentConfig | None = None
+
+    def __repr__(self) -> str:
+        return f"{NAME}({self.model!r})"
+
+    async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
+        """
+        One request, one turn; no deltas yet.
+
+        Raises:
+            ProviderError: no turn came.
+            WrongEventLoop: a given client was first used on another loop.
+        """
+        client = self._clients.here()
+        body = self._body(request)
+        return read_turn(await self._send(client.sdk, body, request.seconds), request, self.model)
+
+    async def aclose(self) -> None:
+        """
+        Close the client of the running event loop, unless it was given.
+        """
+        await self._clients.aclose(_Client.aclose)
+
+    def _body(self, request: ModelRequest) -> JsonObject:
+        limit = MAX_BYTES if request.max_request_bytes is None else request.max_request_bytes
+        settings = len(json.dumps(self._options, default=str)) + len('{"generationConfig": {}}')
+        made = fitted(request, self.model, limit - settings)
+        size = made.size + settings
+        if size > limit:
+            raise ProviderTooLarge(WIRE, f"the active turn alone makes {size} bytes, {limit} may be sent")
+        if made.dropped:
+            log_info("request.cut", wire=WIRE, left_out=made.dropped, limit=limit)
+        if made.stand_ins:
+            log_info("request.stand_ins", wire=WIRE, calls=made.stand_ins)
+        return made.body
+
+    async def _send(self, sdk: _Sdk, body: JsonObject, seconds: float | None) -> str:
+        try:
+            async with asyncio.timeout(seconds):
+                response = await sdk.models.generate_content(
+                    model=self.model,
+                    contents=".",  # the SDK wants some; those of `extra_body` take their place
+                    config=self._settings(body, seconds),
+                )
+        except TimeoutError:
+            raise ProviderTimeout(WIRE, "no whole answer in time") from None
+        except Exception as error:  # noqa: BLE001 - every foreign failure becomes one of ours
+            # The vendor's exception may quote headers or the key, so it is not chained.
+            raise _failure(error, self._key) from None
+        reply = response.sdk_http_response
+        return (reply.body if reply else None) or ""
+
+    def _settings(self, body: JsonObject, seconds: float | None) -> "GenerateContentConfig":
+        from google.genai.types import HttpOptions, HttpRetryOptions
+
+        limit = SECONDS if seconds is None else seconds
+        http = HttpOptions(
+            timeout=_milliseconds(limit),
+            headers={"X-Server-Timeout": str(max(LEAST_DEADLINE, math.ceil(limit)))},
+            retry_options=HttpRetryOptions(attempts=1),
+            extra_body=dict(body),
+        )
+        return self._checked_config().model_copy(update={"http_options": http})
+
+    def _checked_config(self) -> "GenerateContentConfig":
+        """
+        The settings of every call, checked once: the SDK warns of enum values newer than itself and sends them all
+        the same, so the warning must not end a call where warnings are errors.
+        """
+        if self._config is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._config = _config(self._options)
+        return self._config
+
+
+def _checked_client(client: "AsyncClient", api_key: str | None, base_url: str | None) -> "AsyncClient":
+    models = getattr(client, "models", None)
+    if not inspect.iscoroutinefunction(getattr(models, "generate_content", None)):
+        raise InvalidValue(f"{NAME}.client", "must be the async client: pass `genai.Client(...).aio`")
+    refuse_beside_client(NAME, api_key, base_url)
+    return client
+
+
+def _new_client(key: str, base_url: str | None) -> _Client:
+    import httpx2
+    from google.genai import Client
+    from google.genai.client import DebugConfig
+    from google.genai.types import HttpOptions, HttpRetryOptions
+
+    tls = httpx2.create_ssl_context()  # one for all: each takes 30 ms, and the SDK would make two more
+    # A pool passed in keeps the SDK from using aiohttp where that is installed, which sends again by itself. It
+    # follows no redirect: the key would go along.
+    http = httpx2.AsyncClient(verify=tls, timeout=SECONDS, follow_redirects=False)
+    options = HttpOptions(
+        api_version=API_VERSION,
+        base_url=base_url,
+        timeout=_milliseconds(SECONDS),
+        retry_options=HttpRetryOptions(attempts=1),
+        httpx_async_client=http,
+        client_args={"verify": tls},
+        async_client_args={"verify": tls, "ssl": tls},
+    )
+    # The environment must not turn the client into one for Vertex AI, nor into a recording or replaying one.
+    client = Client(enterprise=False, api_key=key, debug_config=DebugConfig(client_mode=""), http_options=options)
+    return _Client(client.aio, http)
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(1, math.ceil(seconds * 1000))
+
+
+def _config(options: Mapping[str, object]) -> "GenerateContentConfig":
+    from google.genai.types import AutomaticFunctionCallingConfig, GenerateContentConfig
+
+    return GenerateContentConfig.model_validate(
+        {
+            **options,
+            "automatic_function_calling": AutomaticFunctionCallingConfig(disable=True),
+            "automatic_continuation": False,
+            # The reply as it came: the SDK's models lose what they do not know.
+            "should_return_http_response": True,
+        }
+    )
+
+
+# Failures
+
+
+def _failure(error: Exception, key: str) -> ProviderError:
+    from google.genai.errors import APIError
+    from pydantic import ValidationError
+
+    if isinstance(error, APIError):
+        return _api_failure(cast(_ApiError, error), key)
+    if isinstance(error, ValidationError):
+        wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        return ProviderRejected(WIRE, short(f"the options do not fit GenerateContentConfig: {wrong}", key))
+    if isinstance(error, UnicodeDecodeError):
+        return ProviderGarbled(WIRE, "the answer is no text")
+    if type(error).__module__.partition(".")[0] == "aiohttp":  # a given client may use it
+        return ProviderUnreachable(WIRE, f"the connection failed ({type(error).__name__})")
+    known = from_transport(WIRE, error)
+    return known or ProviderRejected(WIRE, short(f"no request could be made: {type(error).__name__}: {error}", key))
+
+
+def _api_failure(error: _ApiError, key: str) -> ProviderError:
+    headers: Mapping[str, str] = getattr(error.response, "headers", {})
+    request_id = next((value for name, value in headers.items() if name.lower() == "x-goog-request-id"), None)
+    if error.code < 400:
+        return ProviderGarbled(WIRE, "a status that the wire does not know", status=error.code, request_id=request_id)
+    details = _details(error.details)
+    return from_answer(
+        WIRE,
+        error.code,
+        short(str(error.message or "no message"), key),
+        headers,
+        kind=_class_of(error.code, details),
+        code=error.status,
+        request_id=request_id,
+        wait=_retry_delay(details),
+    )
+
+
+def _class_of(status: int, details: list[JsonObject]) -> type[ProviderError] | None:
+    """
+    The class where the details say more than the status does; a wrong key comes with status 400.
+    """
+    if any(each.get("reason") == "API_KEY_INVALID" for each in details):
+        return ProviderAuthentication
+    return ProviderQuota if status == 429 and _is_daily(details) else None
+
+
+def _details(body: JsonValue) -> list[JsonObject]:
+    """
+    The typed details of an error body, none where it has none.
+    """
+    error = body.get("error") if isinstance(body, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    return [each for each in details if isinstance(each, dict)] if isinstance(details, list) else []
+
+
+def _retry_delay(details: list[JsonObject]) -> float | None:
+    """
+    Seconds that the vendor asks to wait: `retryDelay` of a google.rpc.RetryInfo, such as "22s".
+    """
+    delays = (str(each.get("retryDelay", "")) for each in details)
+    found = next((match for delay in delays if (match := re.fullmatch(r"(\d+(?:\.\d+)?)s", delay))), None)
+    return float(found[1]) if found else None
+
+
+def _is_daily(details: list[JsonObject]) -> bool:
+    """
+    Whether a quota of a day is used up (ids such as GenerateRequestsPerDayPerProjectPerModel): waiting the seconds
+    that the reply names does not help then.
+    """
+    lists = [each.get("violations") for each in details]
+    violations = [each for found in lists if isinstance(found, list) for each in found if isinstance(each, dict)]
+    return any("PerDay" in str(each.get("quotaId")) for each in violations)

@@ -1,0 +1,545 @@
+"""
+The Gemini wire (generateContent) as pure conversion: entries to contents, tools to declarations, a reply to a turn.
+
+Everything is plain JSON and not the SDK's models: those drop fields and kinds of parts that they do not know, and
+refuse to send them (google-genai 3.6.1), so that a turn could not be sent back as it was received.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NoReturn
+
+from attrs import frozen
+
+from rodada.providers.failures import broken_pairs
+from rodada.providers.google_schema import wire_schema
+from rodada.statemachine.errors import ProviderGarbled, ProviderRejected
+from rodada.statemachine.jsontext import (
+    JsonError,
+    JsonObject,
+    JsonValue,
+    clean_text,
+    dump_json,
+    kept_object,
+    parse_json,
+    parse_object,
+)
+from rodada.statemachine.messages import (
+    Entry,
+    ModelTurn,
+    Piece,
+    Status,
+    Stop,
+    ToolRequest,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from rodada.statemachine.request import ModelRequest, ToolDeclaration
+
+WIRE = "google"
+
+# Base64 of the value by which Google lets a call pass that its model never made.
+STAND_IN = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
+
+# A part that has nothing else has no data, and the API refuses it when it comes back.
+WITHOUT_DATA = frozenset({"thought", "thoughtSignature", "partMetadata"})
+
+TOKEN = "continuationToken"  # noqa: S105
+
+STOPS: Mapping[str, Stop] = {
+    "STOP": Stop.WHOLE,
+    "MAX_TOKENS": Stop.CUT,
+    "CONTINUATION": Stop.PAUSED,
+    "MALFORMED_FUNCTION_CALL": Stop.MALFORMED,
+    "UNEXPECTED_TOOL_CALL": Stop.MALFORMED,
+    "MALFORMED_RESPONSE": Stop.MALFORMED,
+    "SAFETY": Stop.REFUSED,
+    "RECITATION": Stop.REFUSED,
+    "LANGUAGE": Stop.REFUSED,
+    "BLOCKLIST": Stop.REFUSED,
+    "PROHIBITED_CONTENT": Stop.REFUSED,
+    "SPII": Stop.REFUSED,
+    "ESCALATION": Stop.REFUSED,
+    "PUP_LIMITED_DISABLED": Stop.REFUSED,
+    "MODEL_ARMOR": Stop.REFUSED,
+    "IMAGE_SAFETY": Stop.UNKNOWN,
+    "IMAGE_PROHIBITED_CONTENT": Stop.UNKNOWN,
+    "IMAGE_OTHER": Stop.UNKNOWN,
+    "IMAGE_RECITATION": Stop.UNKNOWN,
+    "NO_IMAGE": Stop.UNKNOWN,
+    "OTHER": Stop.UNKNOWN,
+    "FINISH_REASON_UNSPECIFIED": Stop.UNKNOWN,
+}
+
+# Stop words that are errors: no turn came, and the same request would end the same way.
+FAILURES: Mapping[str, str] = {
+    "MISSING_THOUGHT_SIGNATURE": "the request lacked a thought signature that the model needs",
+    "TOO_MANY_TOOL_CALLS": "the server's own tools were called too often",
+}
+
+
+# What is known of models
+
+
+def signs_calls(model: str) -> bool:
+    """
+    Whether the model signs the first call of every step and refuses an unsigned one in the active turn: Gemini 3
+    and later. A name that tells no version counts as new.
+    """
+    version = re.match(r"gemini-(\d+)", model.removeprefix("models/"))
+    return version is None or int(version[1]) >= 3
+
+
+def is_another(served: str, asked: str) -> bool:
+    """
+    Whether a turn was surely served by another model than the one that is asked now: signatures do not survive the
+    change. An alias ("-latest") may stand for any.
+    """
+    asked = asked.removeprefix("models/")
+    related = served.startswith(asked) or asked.startswith(served)
+    return not (related or asked.endswith("-latest"))
+
+
+# One entry to contents
+
+
+def entry_contents(entry: Entry, model: str, *, active: bool) -> list[JsonObject]:
+    """
+    The contents of one entry; `active` when it stands in the active turn, where signatures are enforced.
+    """
+    if isinstance(entry, UserMessage):
+        return [_content("user", [{"text": entry.text}])]
+    if isinstance(entry, ModelTurn):
+        return [_model_content(entry, model, active)]
+    asked = _model_content(entry.turn, model, active)
+    return [asked, _results_content(_calls(asked), entry.results)]
+
+
+def _content(role: str, parts: Sequence[JsonObject]) -> JsonObject:
+    return {"role": role, "parts": list(parts)}
+
+
+def _content_parts(content: JsonObject) -> list[JsonObject]:
+    parts = content["parts"]
+    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+
+
+def _model_content(turn: ModelTurn, model: str, active: bool) -> JsonObject:
+    parts = _received_parts(turn) or _built_parts(turn)
+    if active and signs_calls(model):
+        parts = _with_stand_in(parts)
+    if not active and is_another(turn.model, model):
+        parts = [_unsigned(part) for part in parts]
+    return _content("model", parts)
+
+
+def _received_parts(turn: ModelTurn) -> list[JsonObject]:
+    """
+    The parts as they were received; none when they are another wire's, or ask for other calls than the turn does.
+    A turn whose calls had to be mended is no longer the one that was signed, and goes without signatures.
+    """
+    if turn.wire != WIRE:
+        return []
+    pieces = [_without_empty_id(kept_object(piece.received)) for piece in turn.native]
+    parts = [piece for piece in pieces if not WITHOUT_DATA.union({TOKEN}).issuperset(piece)]
+    if sum("functionCall" in part for part in parts) != len(turn.requests):
+        return []
+    requests = iter(turn.requests)
+    mended = [_with_call(part, next(requests)) if "functionCall" in part else part for part in parts]
+    return parts if mended == parts else [_unsigned(part) for part in mended]
+
+
+def _without_empty_id(part: JsonObject) -> JsonObject:
+    call = part.get("functionCall")
+    if not isinstance(call, dict) or call.get("id") != "":
+        return part
+    return {**part, "functionCall": {key: value for key, value in call.items() if key != "id"}}
+
+
+def _with_call(part: JsonObject, request: ToolRequest) -> JsonObject:
+    """
+    The part with what the wire would refuse in its call mended: a repeated id, arguments that are no object. The
+    name stays as the model wrote it.
+    """
+    call = part["functionCall"] if isinstance(part["functionCall"], dict) else {}
+    sendable = isinstance(call.get("args"), dict | None) and request.arguments is not None
+    args: JsonObject = {} if sendable else {"args": {}}
+    return {**part, "functionCall": {**call, **_id(request), **args}}
+
+
+def _built_parts(turn: ModelTurn) -> list[JsonObject]:
+    said: list[JsonObject] = [{"text": turn.text}] if turn.has_words else []
+    own = turn.wire == WIRE
+    calls: list[JsonObject] = [{"functionCall": _built_call(request, own)} for request in turn.requests]
+    return said + calls
+
+
+def _built_call(request: ToolRequest, own: bool) -> JsonObject:
+    call: JsonObject = {"name": wire_name(request.name), "args": _args(request)}
+    return {**_id(request), **call} if own else call
+
+
+def _args(request: ToolRequest) -> JsonObject:
+    """
+    The arguments without lone surrogates, which an escape in another wire's text can spell; empty for what is none.
+    """
+    given = request.arguments
+    return parse_object(clean_text(dump_json(given))) or {} if given else {}
+
+
+def _id(request: ToolRequest) -> JsonObject:
+    """
+    The id as it is sent: ours, which is the wire's own where that is usable; none where the wire gave none.
+    """
+    return {"id": request.id} if request.wire_id else {}
+
+
+def _with_stand_in(parts: list[JsonObject]) -> list[JsonObject]:
+    """
+    The parts with the first call signed by the stand-in, if it has no signature: the turn is another wire's, or was
+    stored without its signatures (these models always sign). A signature that came on another kind of part instead
+    is left to speak for the turn.
+    """
+    first = next((at for at, part in enumerate(parts) if "functionCall" in part), None)
+    if first is None or "thoughtSignature" in parts[first]:
+        return parts
+    if any("thoughtSignature" in part and "functionCall" not in part for part in parts):
+        return parts
+    return [*parts[:first], {**parts[first], "thoughtSignature": STAND_IN}, *parts[first + 1 :]]
+
+
+def _calls(content: JsonObject) -> list[JsonObject]:
+    calls = [part.get("functionCall") for part in _content_parts(content)]
+    return [call for call in calls if isinstance(call, dict)]
+
+
+def _results_content(calls: Sequence[JsonObject], results: Sequence[ToolResult]) -> JsonObject:
+    """
+    The results, each under the id and the name of its call, in one content that holds nothing else.
+    """
+    pairs = zip(calls, results, strict=True)
+    return _content("user", [{"functionResponse": _response(call, result)} for call, result in pairs])
+
+
+def _response(call: JsonObject, result: ToolResult) -> JsonObject:
+    """
+    One result. Its text is one string, never an object: the API reads `$ref` keys in it as references of its own.
+    """
+    kind = "output" if result.status is Status.SUCCEEDED else "error"
+    named: JsonObject = {key: value for key, value in call.items() if key in ("id", "name")}
+    return {**named, "response": {kind: result.text}}
+
+
+def wire_name(name: str) -> str:
+    """
+    A tool's name in a form that the wire takes: itself where it is legal, else its legal characters and a digest,
+    so that different names stay different.
+    """
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}", name):
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return f"_{re.sub(r'[^A-Za-z0-9_.:-]', '_', name)[:100]}_{digest}"
+
+
+# What stands around the contents
+
+
+def frame(request: ModelRequest) -> JsonObject:
+    """
+    The body without contents: system instructions with the closing guidance, tools, the closing choice, the token
+    that resumes a paused turn.
+
+    Raises:
+        ProviderRejected: a paused turn is to be resumed and its token is lost.
+    """
+    body: JsonObject = {}
+    system = "\n\n".join(filter(None, (request.instructions, request.guidance)))
+    if system:
+        body["systemInstruction"] = _content("user", [{"text": clean_text(system)}])
+    if request.tools:
+        body["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
+    if request.tools and not request.tools_allowed:
+        body["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
+    if request.held:
+        body[TOKEN] = _token(request.held[-1])
+    return body
+
+
+def _token(held: ModelTurn) -> str:
+    pieces = [kept_object(piece.received) for piece in held.native if held.wire == WIRE]
+    found = next((piece[TOKEN] for piece in reversed(pieces) if TOKEN in piece), None)
+    if isinstance(found, str):
+        return found
+    raise ProviderRejected(WIRE, "the paused turn cannot be resumed: its continuation token is not there")
+
+
+def _declaration(tool: ToolDeclaration) -> JsonObject:
+    declared: JsonObject = {"name": wire_name(tool.name)}
+    if tool.description.strip():
+        declared["description"] = clean_text(tool.description)
+    schema = tool.schema_object
+    if schema.get("properties") or schema.get("additionalProperties"):
+        declared["parametersJsonSchema"] = wire_schema(schema)
+    return declared
+
+
+# The whole request
+
+
+@frozen
+class Fitted:
+    """
+    A request body and what did not fit into it.
+
+    Attributes:
+        body: as it is sent.
+        size: its bytes.
+        dropped: old user messages that were left out, each with all that followed it.
+        stand_ins: calls that were signed by the stand-in.
+    """
+
+    body: JsonObject
+    size: int
+    dropped: int
+    stand_ins: int
+
+
+def fitted(request: ModelRequest, model: str, limit: int) -> Fitted:
+    """
+    The body of a request, with the oldest exchanges left out until it has at most `limit` bytes. The active turn
+    is always whole.
+    """
+    around = frame(request)
+    groups = list(_groups(request, model))
+    sizes = [sum(_size(content) for content in group) for group in groups]
+    size = _size({**around, "contents": []}) + sum(sizes)
+    dropped = 0
+    while size > limit and dropped < len(groups) - 1:
+        size -= sizes[dropped]
+        dropped += 1
+    contents = [content for group in groups[dropped:] for content in group]
+    check_pairs(contents)
+    return Fitted({"contents": list(contents), **around}, size, dropped, sum(map(_stand_ins, contents)))
+
+
+def _groups(request: ModelRequest, model: str) -> Iterator[list[JsonObject]]:
+    """
+    The contents, from each user message to before the next; those of the active turn are the last group.
+    """
+    group: list[JsonObject] = []
+    for at, entry in enumerate(request.entries):
+        if group and isinstance(entry, UserMessage) and at <= request.active:
+            yield group
+            group = []
+        group += entry_contents(entry, model, active=at >= request.active)
+    yield group
+
+
+def _stand_ins(content: JsonObject) -> int:
+    return sum(part.get("thoughtSignature") == STAND_IN for part in _content_parts(content))
+
+
+def _size(value: JsonValue) -> int:
+    """
+    Bytes of a value as the SDK sends it, with the comma behind it: `json.dumps` with ASCII escapes and spaces.
+    """
+    return len(json.dumps(value)) + 2
+
+
+# The pairing, just before sending
+
+
+def check_pairs(contents: Sequence[JsonObject]) -> None:
+    """
+    Refuse to send a history that breaks promise P1.
+
+    Raises:
+        ProviderRejected: a call without its response straight after its turn, or a response without a call. That is
+            a fault of this library and never a person's.
+    """
+    if not contents or contents[0]["role"] != "user" or contents[-1]["role"] != "user":
+        _broken("the contents must start and end with the user")
+    for turn, after in pairwise([_content("model", []), *contents]):
+        calls, responses = _told(turn, "functionCall"), _told(after, "functionResponse")
+        if calls != responses:
+            _broken(f"the calls {calls} are answered by {responses}")
+
+
+def _told(content: JsonObject, kind: str) -> list[tuple[JsonValue, JsonValue]]:
+    found = [part.get(kind) for part in _content_parts(content)]
+    return [(each.get("id"), each.get("name")) for each in found if isinstance(each, dict)]
+
+
+def _broken(what: str) -> NoReturn:
+    raise broken_pairs(WIRE, what)
+
+
+# A reply to a turn
+
+
+def read_turn(text: str, request: ModelRequest, model: str) -> ModelTurn:
+    """
+    The turn that a response body holds.
+
+    Raises:
+        ProviderGarbled: it is not what the wire promises.
+        ProviderRejected: a stop word that says the request itself was wrong.
+    """
+    try:
+        return _turn(_object(parse_json(text), "the body"), request, model)
+    except (ValueError, RecursionError) as error:
+        raise ProviderGarbled(WIRE, f"the answer is not what the wire promises ({error})") from None
+
+
+def _turn(body: JsonObject, request: ModelRequest, model: str) -> ModelTurn:
+    candidates = body.get("candidates")
+    if not candidates:
+        return _blocked(body, model)
+    candidate = _object(_list(candidates, "candidates")[0], "the candidate")
+    word = _word(candidate.get("finishReason"))
+    if word in FAILURES:
+        raise ProviderRejected(WIRE, FAILURES[word], code=word)
+    parts = _parts(candidate)
+    stop = _stop(word, candidate)
+    token = [_token_piece(candidate)] if stop is Stop.PAUSED else []
+    return ModelTurn(
+        stop=stop,
+        text="".join(_visible(part) for part in parts),
+        requests=_requests(parts, request) if stop is Stop.WHOLE else (),
+        stop_word=word,
+        usage=_usage(body),
+        native=(*(Piece(dump_json(part), _bare(part)) for part in parts), *token),
+        wire=WIRE,
+        model=_word(body.get("modelVersion")) or model,
+        response_id=_word(body.get("responseId")),
+    )
+
+
+def _blocked(body: JsonObject, model: str) -> ModelTurn:
+    """
+    A turn without candidates: the vendor declined to read the prompt.
+    """
+    feedback = _object(body.get("promptFeedback") or {}, "promptFeedback")
+    word = _word(feedback.get("blockReason"))
+    if not word:
+        raise JsonError("there is no candidate and no reason for it")
+    return ModelTurn(
+        stop=Stop.REFUSED,
+        stop_word=word,
+        usage=_usage(body),
+        model=_word(body.get("modelVersion")) or model,
+        response_id=_word(body.get("responseId")),
+    )
+
+
+def _stop(word: str, candidate: JsonObject) -> Stop:
+    stop = STOPS.get(word, Stop.UNKNOWN)
+    if stop is Stop.PAUSED and not _word(candidate.get(TOKEN)):
+        return Stop.CUT  # nothing could resume it
+    return stop
+
+
+def _token_piece(candidate: JsonObject) -> Piece:
+    """
+    What resumes a paused turn. It is kept without reasoning too: a run that is resumed from its journal needs it.
+    """
+    piece = dump_json({TOKEN: _word(candidate[TOKEN])})
+    return Piece(piece, piece)
+
+
+def _parts(candidate: JsonObject) -> list[JsonObject]:
+    content = _object(candidate.get("content") or {}, "the content")
+    return [_clean(_object(part, "a part")) for part in _list(content.get("parts") or [], "parts")]
+
+
+def _clean(part: JsonObject) -> JsonObject:
+    """
+    The part with lone surrogates replaced, and then without its signature, which is bound to what was replaced.
+    """
+    text = dump_json(part)
+    clean = clean_text(text)
+    return part if clean == text else _unsigned(_object(parse_json(clean), "a part"))
+
+
+def _visible(part: JsonObject) -> str:
+    text = part.get("text", "")
+    if not isinstance(text, str):
+        raise JsonError("a part's text is no text")
+    return "" if part.get("thought") else text
+
+
+def _bare(part: JsonObject) -> str | None:
+    """
+    The part without hidden reasoning and signature.
+    """
+    kept = _unsigned(part)
+    if part.get("thought") or WITHOUT_DATA.issuperset(kept) or kept == {"text": ""}:
+        return None
+    return dump_json(kept)
+
+
+def _unsigned(part: JsonObject) -> JsonObject:
+    return {key: value for key, value in part.items() if key != "thoughtSignature"}
+
+
+def _requests(parts: list[JsonObject], request: ModelRequest) -> tuple[ToolRequest, ...]:
+    """
+    What a turn asks for, the pieces before its pauses included.
+    """
+    held = [kept_object(piece.received) for turn in request.held for piece in turn.native]
+    calls = [_object(part["functionCall"], "a call") for part in (*held, *parts) if "functionCall" in part]
+    wire_ids = tuple(_word(call.get("id")) or None for call in calls)
+    declared = {wire_name(tool.name): tool.name for tool in request.tools}
+    return tuple(
+        ToolRequest(id, declared.get(name, name), _raw(call), wire_id)
+        for call, name, id, wire_id in zip(
+            calls, map(_name, calls), request.request_ids(wire_ids), wire_ids, strict=True
+        )
+    )
+
+
+def _raw(call: JsonObject) -> str:
+    args = call.get("args")
+    return dump_json({} if args is None else args)
+
+
+def _name(call: JsonObject) -> str:
+    name = _word(call.get("name"))
+    if not name:
+        raise JsonError("a call has no name")
+    return name
+
+
+def _usage(body: JsonObject) -> Usage:
+    told = _object(body.get("usageMetadata") or {}, "usageMetadata")
+    return Usage(
+        input_tokens=_sum(told, "promptTokenCount", "toolUsePromptTokenCount"),
+        cached_input_tokens=_sum(told, "cachedContentTokenCount"),
+        output_tokens=_sum(told, "candidatesTokenCount", "thoughtsTokenCount"),
+        reasoning_tokens=_sum(told, "thoughtsTokenCount"),
+    )
+
+
+def _sum(told: JsonObject, *names: str) -> int | None:
+    counts = [count for name in names if isinstance(count := told.get(name), int) and count is not True]
+    return sum(counts) if counts else None
+
+
+def _object(value: JsonValue, what: str) -> JsonObject:
+    if not isinstance(value, dict):
+        raise JsonError(f"{what} is no object")
+    return value
+
+
+def _list(value: JsonValue, what: str) -> list[JsonValue]:
+    if not isinstance(value, list):
+        raise JsonError(f"{what} is no list")
+    return value
+
+
+def _word(value: JsonValue) -> str:
+    return clean_text(value) if isinstance(value, str) else ""

@@ -1,0 +1,223 @@
+"""
+HTTP/1.1 on the loopback interface: connections that can be closed at once, whatever they wait for.
+"""
+
+import contextlib
+import selectors
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from typing import TypeAlias
+
+from attrs import field, frozen
+
+_GLANCE = 0.02  # seconds between two looks at what a held reply waits for
+
+
+@frozen
+class Message:
+    """
+    A request as it came in; header names in lower case.
+    """
+
+    method: str
+    target: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+@frozen
+class Answer:
+    """
+    A response as it goes out; `promised` is a content-length other than the true one.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+    promised: int | None = None
+
+
+@frozen
+class Silence:
+    """
+    No answer: the connection is closed at once.
+    """
+
+
+@frozen
+class Wait:
+    """
+    An answer that waits for an event; without one it never comes.
+    """
+
+    until: threading.Event | None = None
+    then: "Answer | Silence" = Silence()
+
+
+Outcome: TypeAlias = Answer | Silence | Wait
+Respond: TypeAlias = Callable[[Message], Outcome]
+
+
+class Listener:
+    """
+    Accepts connections, each served by its own thread, until `close`.
+    """
+
+    def __init__(self, port: int, respond: Respond, on_hang_up: Callable[[], None]) -> None:
+        self.respond = respond
+        self.on_hang_up = on_hang_up
+        self.closing = threading.Event()
+        self._lock = threading.Lock()
+        self._open: dict[socket.socket, threading.Thread] = {}
+        self._socket = socket.create_server(("127.0.0.1", port), backlog=128)
+        self.port: int = self._socket.getsockname()[1]
+        self._thread = threading.Thread(target=self._accept, name=f"loopback-{self.port}", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """
+        Closes every socket and waits for the threads (5 seconds each at most; only a callable script can take
+        longer).
+        """
+        self.closing.set()
+        socket.create_connection(("127.0.0.1", self.port)).close()  # wakes accept on every platform
+        self._thread.join()
+        self._socket.close()
+        with self._lock:
+            connections = dict(self._open)
+        for connection in connections:
+            _shut(connection)
+        for thread in connections.values():
+            thread.join(5)
+
+    def _accept(self) -> None:
+        while True:
+            connection, _ = self._socket.accept()
+            if self.closing.is_set():
+                connection.close()
+                return
+            thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
+            with self._lock:
+                self._open[connection] = thread
+            thread.start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            with contextlib.suppress(OSError):  # the client went away
+                _Connection(connection, self)
+        finally:
+            with self._lock:
+                del self._open[connection]
+            connection.close()
+
+
+def _shut(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # the other side may have closed it already
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Connection(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    request: socket.socket
+
+    def __init__(self, connection: socket.socket, listener: Listener) -> None:
+        self.listener = listener
+        self.request = connection
+        self.setup()
+        try:
+            self.handle()
+        finally:
+            self.finish()
+
+    def do_POST(self) -> None:
+        self._exchange()
+
+    def do_GET(self) -> None:
+        self._exchange()
+
+    def do_DELETE(self) -> None:
+        self._exchange()
+
+    def _exchange(self) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        try:
+            body = self._body(headers)
+        except ValueError:
+            self.close_connection = True
+            return
+        self._perform(self.listener.respond(Message(self.command, self.path, headers, body)))
+
+    def _body(self, headers: Mapping[str, str]) -> bytes:
+        if "transfer-encoding" in headers:
+            return self._chunks()
+        return self._read(int(headers.get("content-length", "0")))
+
+    def _read(self, length: int) -> bytes:
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise ValueError("the client hung up within its request")
+        return body
+
+    def _chunks(self) -> bytes:
+        body = b""
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            body += self._read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def log_message(self, format: str, *args: object) -> None:
+        """
+        Says nothing: stderr belongs to the test.
+        """
+
+    def _perform(self, outcome: Outcome) -> None:
+        if isinstance(outcome, Wait):
+            outcome = outcome.then if self._waited(outcome.until) else Silence()
+        if isinstance(outcome, Answer):
+            self._write(outcome)
+        else:
+            self.close_connection = True
+            _shut(self.request)
+
+    def _write(self, answer: Answer) -> None:
+        if answer.promised is not None:
+            self.close_connection = True
+        length = len(answer.body) if answer.promised is None else answer.promised
+        lines = [f"HTTP/1.1 {answer.status} {_phrase(answer.status)}", f"content-length: {length}"]
+        lines += [f"{name}: {value}" for name, value in answer.headers.items()]
+        self.wfile.write("\r\n".join([*lines, "", ""]).encode("latin-1") + answer.body)
+
+    def _waited(self, until: threading.Event | None) -> bool:
+        """
+        Whether the event came before the client hung up and before the server closed.
+        """
+        with selectors.DefaultSelector() as watch:
+            watch.register(self.request, selectors.EVENT_READ)
+            while not self.listener.closing.is_set():
+                if until is not None and until.is_set():
+                    return True
+                if watch.select(_GLANCE if until else None):
+                    if self._hung_up():
+                        break
+                    self.listener.closing.wait(_GLANCE)  # bytes of the next request: they do not end the wait
+        if not self.listener.closing.is_set():
+            self.listener.on_hang_up()
+        return False
+
+    def _hung_up(self) -> bool:
+        try:
+            return not self.request.recv(1, socket.MSG_PEEK)
+        except OSError:
+            return True
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Overloaded" if status == 529 else "Unknown"

@@ -1,0 +1,66 @@
+"""
+The Responses API as a wire of the loopback server.
+"""
+
+from collections.abc import Mapping
+
+from rodada.providers.loopback.json_values import Object, text
+from rodada.providers.loopback.openai_responses import pairing, reasoning, replies, shape, tools
+from rodada.providers.loopback.openai_responses.memory import Memory
+from rodada.providers.loopback.openai_responses.view import view
+from rodada.providers.loopback.received import Received, first_refusal
+from rodada.providers.loopback.script import Failure, Turn, WireName
+from rodada.providers.loopback.wire import Ids
+
+_PATH = "/v1/responses"
+_RULES = (*shape.RULES, *tools.RULES, *pairing.RULES, *reasoning.RULES)
+_NO_KEY = (
+    "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "
+    "(i.e. Authorization: Bearer YOUR_KEY)."
+)
+
+
+class ResponsesWire:
+    """
+    Implements `Wire` for POST /v1/responses, and answers every path that no other wire owns.
+    """
+
+    name: WireName = "openai"
+    base_path = "/v1"
+    request_id_header = "x-request-id"
+    most_bytes: int | None = None
+
+    def __init__(self, ids: Ids) -> None:
+        self._ids = ids
+        self._memory = Memory()
+
+    def owns(self, path: str, headers: Mapping[str, str]) -> bool:
+        return True
+
+    def turn_away(self, method: str, path: str, headers: Mapping[str, str]) -> Failure | None:
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not key.strip():
+            return Failure(401, _NO_KEY)
+        if path.startswith(f"{_PATH}/"):
+            return Failure(404, f"Response with id '{path.rpartition('/')[2]}' not found.")
+        if path != _PATH or method != "POST":
+            return Failure(404, f"Invalid URL ({method} {path})")
+        return None
+
+    def too_large(self, most: int) -> Failure:
+        return Failure(413, f"Request body is larger than {most} bytes.")
+
+    def model(self, path: str, body: Object) -> str:
+        return text(body.get("model"))
+
+    def refuse(self, received: Received) -> Failure | None:
+        return first_refusal(_RULES, view(received, self._memory))
+
+    def render(self, turn: Turn, received: Received) -> Object:
+        return replies.render(turn, received, self._ids)
+
+    def remember(self, received: Received, reply: Object) -> None:
+        self._memory.remember(reply)
+
+    def envelope(self, failure: Failure, request_id: str) -> Object:
+        return replies.envelope(failure)

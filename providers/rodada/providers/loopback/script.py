@@ -1,0 +1,169 @@
+"""
+The words of a script: what the loopback server answers.
+"""
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias, cast
+
+from attrs import field, frozen
+
+from rodada.providers.loopback.json_values import Json, Object
+
+Stop: TypeAlias = Literal["whole", "cut", "paused", "malformed", "refused", "unknown"]
+WireName: TypeAlias = Literal["anthropic", "openai", "google"]
+
+
+def _object(value: Mapping[str, object]) -> Object:
+    """
+    A copy as plain JSON: what is none raises TypeError or ValueError where the script is written.
+    """
+    return cast(Object, json.loads(json.dumps(value, allow_nan=False)))
+
+
+def _object_or_text(value: Mapping[str, object] | str) -> Object | str:
+    return value if isinstance(value, str) else _object(value)
+
+
+def _objects(values: Sequence[Mapping[str, object]]) -> tuple[Object, ...]:
+    return tuple(map(_object, values))
+
+
+def _no_headers() -> Mapping[str, str]:
+    return {}
+
+
+class ScriptFault(Exception):
+    """
+    The script gives no reply that could be sent; the client gets a vendor error of status 500.
+    """
+
+
+class UnspeakableTurn(ScriptFault):
+    """
+    A turn that a wire has no form for.
+    """
+
+    def __init__(self, wire: WireName, what: str) -> None:
+        super().__init__(f"the script asks for {what}, for which the {wire} wire has no form; use Body for it")
+        self.wire = wire
+        self.what = what
+
+
+@frozen
+class Call:
+    """
+    A request for a tool.
+
+    `arguments` given as a string are the argument text as a model produced it. The OpenAI wire sends any text as it
+    is. The two others carry arguments as JSON values: there the text is parsed, "" stands for no arguments, and text
+    that is no JSON cannot be said (`UnspeakableTurn`). `id` None lets the server make one; "" on the Google wire
+    leaves it out.
+    """
+
+    name: str
+    arguments: Object | str = field(factory=dict[str, Json], converter=_object_or_text)
+    id: str | None = None
+
+
+@frozen
+class Usage:
+    """
+    Tokens of one turn: `input` and `output` are totals, the others are parts of them.
+    """
+
+    input: int = 100
+    output: int = 20
+    cached: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+
+@frozen
+class Turn:
+    """
+    A turn of the model in neutral form, rendered in each wire's own.
+
+    `stop` says how it ended, `word` replaces the wire's own word for that (`stop_sequence`, `RECITATION`, ...).
+    `reasoning` adds what the wire carries as hidden reasoning. A stop for which a wire has no word is an
+    `UnspeakableTurn`: "malformed" exists on Google alone.
+    """
+
+    text: str = ""
+    calls: Sequence[Call] = ()
+    stop: Stop = "whole"
+    reasoning: bool = False
+    usage: Usage = Usage()
+    word: str | None = None
+
+
+@frozen
+class Body:
+    """
+    A ready body in the vendor's own form.
+    """
+
+    json: Object = field(converter=_object)
+    status: int = 200
+    headers: Mapping[str, str] = field(factory=_no_headers)
+
+
+@frozen
+class Failure:
+    """
+    An error, rendered in the vendor's own envelope.
+
+    `kind` is the vendor's word for it (Anthropic and OpenAI `error.type`, Google `error.status`); empty, it follows
+    from the status. `code` and `param` are fields of the OpenAI envelope, `details` of the Google one.
+    """
+
+    status: int
+    message: str = "The server could not answer."
+    kind: str = ""
+    code: str | None = None
+    param: str | None = None
+    details: tuple[Object, ...] = field(default=(), converter=_objects)
+    headers: Mapping[str, str] = field(factory=_no_headers)
+
+
+@frozen
+class Raw:
+    """
+    Bytes as a body, unchecked.
+
+    `promised` is the content-length to announce when it should differ from the truth; the connection is then closed
+    after the bytes.
+    """
+
+    data: bytes
+    status: int = 200
+    headers: Mapping[str, str] = field(factory=_no_headers)
+    promised: int | None = None
+
+
+@frozen
+class Drop:
+    """
+    The connection is closed without an answer.
+    """
+
+
+@frozen
+class Hang:
+    """
+    No answer, until the client hangs up or the server closes.
+    """
+
+
+@frozen
+class Held:
+    """
+    A reply that waits until an event is set (or the client hangs up, or the server closes).
+    """
+
+    until: threading.Event
+    reply: "Turn | Body | Failure | Raw | Drop"
+
+
+Reply: TypeAlias = Turn | Body | Failure | Raw | Drop | Hang | Held

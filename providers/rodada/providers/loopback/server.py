@@ -1,0 +1,280 @@
+"""
+The loopback server: three vendors' wires on 127.0.0.1, played from a script.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Self, TypeAlias
+
+from attrs import evolve
+
+from rodada.providers.loopback.anthropic import AnthropicWire
+from rodada.providers.loopback.google import GoogleWire
+from rodada.providers.loopback.http import Answer, Listener, Message, Outcome, Silence, Wait
+from rodada.providers.loopback.json_values import Object, kind_of, read
+from rodada.providers.loopback.openai_responses import ResponsesWire
+from rodada.providers.loopback.received import Received
+from rodada.providers.loopback.script import (
+    Body,
+    Drop,
+    Failure,
+    Hang,
+    Held,
+    Raw,
+    Reply,
+    ScriptFault,
+    Turn,
+    WireName,
+)
+from rodada.providers.loopback.wire import Ids, Wire
+
+Script: TypeAlias = Sequence[Reply] | Callable[[Received], Reply]
+
+
+class Loopback:
+    """
+    Speaks the wires of Anthropic, OpenAI (Responses) and Google from a script, and refuses what the vendors refuse.
+
+    A sequence is played in order, one reply for each accepted request; a callable decides by the request and may be
+    asked by several threads at once. A script that is used up, a callable that raises, and a turn that the wire has
+    no form for are answered with a vendor error of status 500 and stand in `received` as refused.
+
+    `google_ids` False leaves the ids out of Google's function calls, as older routes do. `stripped_thinking` True
+    accepts an Anthropic tool loop from which all thinking was removed, as models with adaptive thinking do; a live
+    run has no reason to send that, so the server refuses it unless told otherwise. `max_request_bytes` replaces the
+    vendors' limits.
+    """
+
+    def __init__(
+        self,
+        script: Script = (),
+        *,
+        port: int = 0,
+        google_ids: bool = True,
+        stripped_thinking: bool = False,
+        max_request_bytes: int | None = None,
+    ) -> None:
+        ids = Ids()
+        self._wires: tuple[Wire, ...] = (
+            AnthropicWire(ids, stripped_thinking),
+            GoogleWire(ids, google_ids),
+            ResponsesWire(ids),
+        )
+        self._max_request_bytes = max_request_bytes
+        self._ids = ids
+        self._changed = threading.Condition(threading.RLock())
+        self._hung_up = 0
+        self._wanted_port = port
+        self._listener: Listener | None = None
+        self.play(script)
+
+    def play(self, script: Script) -> None:
+        """
+        Starts another script and forgets what was received; connections stay open.
+        """
+        with self._changed:
+            self._script = script
+            self._played = 0
+            self._received: list[Received] = []
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """
+        Opens the port; OSError when it is taken.
+        """
+        if self._listener is None:
+            self._listener = Listener(self._wanted_port, self._respond, self._count_hang_up)
+
+    def close(self) -> None:
+        """
+        Closes every connection, also those that wait, and ends the threads.
+        """
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+
+    @property
+    def url(self) -> str:
+        """
+        The root, without a slash at the end; RuntimeError before the start.
+        """
+        if self._listener is None:
+            raise RuntimeError("the loopback server is not running: use it in a with statement, or call start()")
+        return f"http://127.0.0.1:{self._listener.port}"
+
+    def base_url(self, wire: WireName) -> str:
+        """
+        What the vendor's SDK wants as its base_url.
+        """
+        return self.url + next(each.base_path for each in self._wires if each.name == wire)
+
+    @property
+    def received(self) -> tuple[Received, ...]:
+        """
+        Every request since the script began, accepted or not, in the order in which they were judged.
+
+        A request stands here before the script is asked for its reply.
+        """
+        with self._changed:
+            return tuple(self._received)
+
+    def requests(self, wire: WireName | None = None) -> tuple[Object, ...]:
+        """
+        The bodies of the accepted requests, of one wire or of all.
+        """
+        return tuple(each.body for each in self.received if each.accepted and wire in (None, each.wire))
+
+    @property
+    def refusals(self) -> tuple[Failure, ...]:
+        """
+        What was refused: a test that expects good requests compares it with ().
+        """
+        return tuple(each.refusal for each in self.received if each.refusal is not None)
+
+    @property
+    def unplayed(self) -> int:
+        """
+        Replies of a sequence that nobody has asked for yet; 0 for a callable.
+        """
+        with self._changed:
+            return 0 if callable(self._script) else len(self._script) - self._played
+
+    @property
+    def hung_up(self) -> int:
+        """
+        How many clients went away while their answer was held back.
+        """
+        with self._changed:
+            return self._hung_up
+
+    def wait_for(self, condition: Callable[[], bool], seconds: float = 10) -> bool:
+        """
+        Waits until what the server records (`received`, `hung_up`, `unplayed`) makes the condition true.
+
+        Returns False when that did not happen within so many seconds.
+        """
+        with self._changed:
+            return self._changed.wait_for(condition, seconds)
+
+    def _count_hang_up(self) -> None:
+        with self._changed:
+            self._hung_up += 1
+            self._changed.notify_all()
+
+    def _respond(self, message: Message) -> Outcome:
+        path = message.target.partition("?")[0]
+        wire = next(each for each in self._wires if each.owns(path, message.headers))
+        received = self._record(self._judge(wire, message, path))
+        if received.refusal is not None:
+            return self._failed(wire, received.refusal)
+        try:
+            return self._outcome(wire, self._next_reply(received), received)
+        except ScriptFault as fault:
+            refusal = Failure(500, str(fault), headers={"x-should-retry": "false"})
+            self._record_fault(received, refusal)
+            return self._failed(wire, refusal)
+
+    def _record(self, received: Received) -> Received:
+        with self._changed:
+            numbered = evolve(received, number=len(self._received))
+            self._received.append(numbered)
+            self._changed.notify_all()
+        return numbered
+
+    def _record_fault(self, received: Received, refusal: Failure) -> None:
+        with self._changed:
+            if self._received[received.number : received.number + 1] == [received]:
+                self._received[received.number] = evolve(received, refusal=refusal)
+
+    def _judge(self, wire: Wire, message: Message, path: str) -> Received:
+        body, refusal = _read(message.body) if message.method == "POST" else ({}, None)
+        refusal = wire.turn_away(message.method, path, message.headers) or refusal
+        received = Received(
+            number=0,
+            wire=wire.name,
+            method=message.method,
+            path=path,
+            model=wire.model(path, body),
+            headers=message.headers,
+            body=body,
+            raw=message.body,
+        )
+        return evolve(received, refusal=refusal or self._too_large(wire, message) or wire.refuse(received))
+
+    def _too_large(self, wire: Wire, message: Message) -> Failure | None:
+        most = wire.most_bytes if self._max_request_bytes is None else self._max_request_bytes
+        return wire.too_large(most) if most is not None and len(message.body) > most else None
+
+    def _next_reply(self, received: Received) -> Reply:
+        script = self._script
+        if callable(script):
+            return _asked(script, received)
+        with self._changed:
+            if self._played == len(script):
+                raise ScriptFault(f"the script is used up: its {len(script)} replies have been played")
+            self._played += 1
+            return script[self._played - 1]
+
+    def _outcome(self, wire: Wire, reply: Reply, received: Received) -> Outcome:
+        match reply:
+            case Hang():
+                return Wait()
+            case Held():
+                return Wait(reply.until, self._at_once(wire, reply.reply, received))
+            case _:
+                return self._at_once(wire, reply, received)
+
+    def _at_once(self, wire: Wire, reply: Turn | Body | Failure | Raw | Drop, received: Received) -> Answer | Silence:
+        match reply:
+            case Drop():
+                return Silence()
+            case Raw():
+                headers = {"content-type": "application/json", **reply.headers}
+                return Answer(reply.status, headers, reply.data, reply.promised)
+            case Failure():
+                return self._failed(wire, reply)
+            case Body():
+                return self._said(wire, received, reply.json, reply)
+            case Turn():
+                return self._said(wire, received, wire.render(reply, received), Body({}))
+
+    def _said(self, wire: Wire, received: Received, body: Object, form: Body) -> Answer:
+        if form.status == 200:
+            wire.remember(received, body)
+        return _json(form.status, body, {wire.request_id_header: self._ids.fresh("req_"), **form.headers})
+
+    def _failed(self, wire: Wire, failure: Failure) -> Answer:
+        request_id = self._ids.fresh("req_")
+        headers = {wire.request_id_header: request_id, **failure.headers}
+        return _json(failure.status, wire.envelope(failure, request_id), headers)
+
+
+def _json(status: int, body: Object, headers: Mapping[str, str]) -> Answer:
+    return Answer(status, {"content-type": "application/json", **headers}, json.dumps(body).encode())
+
+
+def _asked(script: Callable[[Received], Reply], received: Received) -> Reply:
+    try:
+        return script(received)
+    except Exception as error:
+        raise ScriptFault(f"the script raised {type(error).__name__}: {error}") from error
+
+
+def _read(raw: bytes) -> tuple[Object, Failure | None]:
+    try:
+        body = read(raw)
+    except ValueError as error:
+        return {}, Failure(400, f"The request body is not valid JSON: {error}")
+    if not isinstance(body, dict):
+        return {}, Failure(400, f"The request body must be a JSON object, not {kind_of(body)}.")
+    return body, None

@@ -1,0 +1,80 @@
+"""
+Failures that OpenAI reports, and exceptions of its SDK, as ours.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from rodada.providers.failures import code_of, from_answer, from_transport, short
+from rodada.statemachine.errors import (
+    ProviderError,
+    ProviderGarbled,
+    ProviderOverloaded,
+    ProviderQuota,
+    ProviderRejected,
+    ProviderTimeout,
+    ProviderTooLarge,
+    ProviderUnreachable,
+)
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+TOO_LONG_CODES = frozenset({"context_length_exceeded"})
+PASSING_CODES = frozenset({"server_error", "rate_limit_exceeded", "vector_store_timeout"})
+
+
+def from_sdk(provider: str, error: Exception, secret: str) -> ProviderError:
+    """
+    The error for an exception that a call of the SDK raised; `secret` is the key, which no message may show.
+    """
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        return _from_answer(provider, error, secret)
+    if isinstance(error, openai.APITimeoutError):
+        return ProviderTimeout(provider, "no answer in time")
+    if isinstance(error, openai.APIConnectionError):
+        return ProviderUnreachable(provider, "the connection failed or broke before the answer was whole")
+    if isinstance(error, openai.APIResponseValidationError):
+        return ProviderGarbled(provider, "the answer has not the promised form", status=error.status_code)
+    known = from_transport(provider, error)
+    return known or ProviderRejected(provider, f"not sent: {type(error).__name__}: {short(str(error), secret)}")
+
+
+def from_failed_response(provider: str, code: str | None, message: str) -> ProviderError:
+    """
+    The error for a response that came whole, with HTTP status 200, and says that it failed.
+    """
+    passing = code is None or code in PASSING_CODES
+    kind = _class_of(code) or (ProviderOverloaded if passing else ProviderRejected)
+    return kind(provider, short(message) or "the response failed", code=code)
+
+
+def _from_answer(provider: str, error: "APIStatusError", secret: str) -> ProviderError:
+    code = code_of(error.code, error.type)
+    return from_answer(
+        provider,
+        error.status_code,
+        short(_message(error), secret),
+        error.response.headers,
+        kind=_class_of(code) or _class_of(code_of(error.type)),
+        code=code,
+        request_id=error.request_id,
+    )
+
+
+def _class_of(code: str | None) -> type[ProviderError] | None:
+    """
+    The class where the code says more than the status does.
+    """
+    if code in QUOTA_CODES:
+        return ProviderQuota
+    return ProviderTooLarge if code in TOO_LONG_CODES else None
+
+
+def _message(error: "APIStatusError") -> str:
+    body = error.body
+    told = cast("Mapping[str, object]", body).get("message") if isinstance(body, Mapping) else None
+    return str(told or f"HTTP status {error.status_code}")

@@ -1,0 +1,194 @@
+"""
+The Responses API of OpenAI, and of servers that speak it.
+
+Nothing is kept on the vendor's side (`store` is False): every call carries the whole selection, and hidden reasoning
+travels as encrypted content, in memory only.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Protocol, cast
+
+from rodada.providers.clients import LoopClients
+from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
+from rodada.providers.openai_failures import from_sdk
+from rodada.providers.openai_responses_input import WIRE, request_fields
+from rodada.providers.openai_responses_output import read_body, read_turn
+from rodada.providers.request_size import check_size
+from rodada.statemachine.errors import (
+    InvalidValue,
+    LoopError,
+    ProviderGarbled,
+    ProviderRejected,
+    ProviderTimeout,
+)
+from rodada.statemachine.jsontext import JsonObject
+from rodada.statemachine.messages import ModelTurn
+from rodada.statemachine.ports import Watch
+from rodada.statemachine.request import ModelRequest
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+NAME = "OpenAIResponses"
+KEY_VARIABLES = ("OPENAI_API_KEY",)
+BASE_URL = "https://api.openai.com/v1"
+CONNECT_SECONDS = 10
+UNREADABLE_REASONING = "invalid_encrypted_content"
+SERVER_STATE = "state on the vendor's side cannot be audited: the whole conversation is sent in every call"
+ELSEWHERE = {
+    "model": "give it as the first argument",
+    "input": "it is the conversation of the run",
+    "instructions": "use ToolLoop(instructions=...)",
+    "tools": "use ToolLoop(tools=...)",
+    "tool_choice": "a choice that is forced in every call would never let the model answer; the loop sets it",
+    "max_output_tokens": "use max_output_tokens=...",
+    "stream": "use ToolLoop(stream=...)",
+    "store": "it is always False",
+    "include": "it always asks for the encrypted reasoning",
+    "truncation": "it is always disabled: the loop selects by Limits.history_messages",
+    "previous_response_id": SERVER_STATE,
+    "conversation": SERVER_STATE,
+    "prompt": SERVER_STATE,
+    "background": SERVER_STATE,
+    "timeout": "use Limits(call_seconds=...)",
+}
+
+
+class RawAnswer(Protocol):
+    """
+    An HTTP answer that the SDK has not read.
+    """
+
+    @property
+    def content(self) -> bytes:
+        """
+        The body.
+        """
+        ...
+
+    @property
+    def request_id(self) -> str | None:
+        """
+        The vendor's id of the request.
+        """
+        ...
+
+
+class OpenAIResponses:
+    """
+    One model on the Responses API.
+
+    Args:
+        model: as the vendor names it.
+        api_key: else the environment variable OPENAI_API_KEY.
+        base_url: of another server; OPENAI_BASE_URL is not read, so that nothing ambient redirects a conversation.
+        client: a ready `openai.AsyncOpenAI`, used on one event loop and never closed; its retries are not used.
+        max_output_tokens: of one reply, hidden reasoning included; None is the model's own limit.
+        options: further arguments of `responses.create`, such as `reasoning`, `text` or `prompt_cache_key`.
+
+    Raises:
+        MissingExtra: the SDK is not installed.
+        MissingKey: neither key nor client.
+        InvalidValue: an argument that cannot be, a client of another kind, a key or an address beside a client, or an
+            option that is set elsewhere.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        client: "AsyncOpenAI | None" = None,
+        max_output_tokens: int | None = None,
+        options: Mapping[str, object] | None = None,
+    ) -> None:
+        need_sdk("openai", "openai", "openai")
+        check_arguments(NAME, model, max_output_tokens)
+        self.model = model
+        self._fixed = _fixed_fields(model, max_output_tokens, checked_options(NAME, options or {}, ELSEWHERE))
+        given = None if client is None else _checked_client(client, api_key, base_url)
+        key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else given.api_key
+        self._clients = LoopClients(NAME, lambda: _new_client(key, base_url), given)
+
+    def __repr__(self) -> str:
+        return f"{NAME}({self.model!r})"
+
+    async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
+        """
+        One request, one turn; nothing is told to `watch` before the turn is whole.
+
+        Raises:
+            ProviderError: no turn came.
+            WrongEventLoop: a given client was first used on another event loop.
+        """
+        client = self._clients.here()
+        try:
+            async with asyncio.timeout(request.seconds):
+                return await self._ask(client, request)
+        except TimeoutError:
+            raise ProviderTimeout(WIRE, f"no answer within {request.seconds} s") from None
+
+    async def aclose(self) -> None:
+        """
+        Close the client that was made for the running event loop; a given one stays open.
+        """
+        await self._clients.aclose(lambda client: client.close())
+
+    async def _ask(self, client: "AsyncOpenAI", request: ModelRequest) -> ModelTurn:
+        try:
+            return await self._send(client, request, bare=False)
+        except ProviderRejected as error:
+            # Reasoning of another key or organisation: every later request would be refused for it.
+            if error.code != UNREADABLE_REASONING:
+                raise
+        return await self._send(client, request, bare=True)
+
+    async def _send(self, client: "AsyncOpenAI", request: ModelRequest, *, bare: bool) -> ModelTurn:
+        fields = request_fields(request, bare=bare)
+        answer = await self._post(client, fields, request.max_request_bytes)
+        try:
+            return read_turn(read_body(answer.content), request)
+        except ProviderGarbled as error:
+            error.request_id = answer.request_id
+            raise
+
+    async def _post(self, client: "AsyncOpenAI", fields: JsonObject, most: int | None) -> RawAnswer:
+        create = cast("Callable[..., Awaitable[RawAnswer]]", client.responses.with_raw_response.create)
+        try:
+            check_size(WIRE, {**self._fixed, **fields}, most)
+            return await create(**self._fixed, **fields)
+        except LoopError:
+            raise
+        except Exception as error:  # noqa: BLE001 (always raised again, but without its text, which may hold secrets)
+            raise from_sdk(WIRE, error, client.api_key) from None
+
+
+def _fixed_fields(model: str, max_output_tokens: int | None, options: Mapping[str, object]) -> dict[str, object]:
+    limit = {} if max_output_tokens is None else {"max_output_tokens": max_output_tokens}
+    return {
+        **options,
+        "model": model,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        "truncation": "disabled",
+        **limit,
+    }
+
+
+def _checked_client(client: object, api_key: str | None, base_url: str | None) -> "AsyncOpenAI":
+    from openai import AsyncOpenAI
+
+    if not isinstance(client, AsyncOpenAI):
+        raise InvalidValue(f"{NAME}.client", f"needs an openai.AsyncOpenAI, not a {type(client).__name__}")
+    refuse_beside_client(NAME, api_key, base_url)
+    return client.with_options(max_retries=0)
+
+
+def _new_client(key: str, base_url: str | None) -> "AsyncOpenAI":
+    from openai import AsyncOpenAI, Timeout
+
+    # The time of a call is limited as a whole, where it is made: the SDK's limit is for each read.
+    timeout = Timeout(None, connect=CONNECT_SECONDS)
+    return AsyncOpenAI(api_key=key, base_url=base_url or BASE_URL, timeout=timeout, max_retries=0)

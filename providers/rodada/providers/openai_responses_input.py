@@ -1,0 +1,230 @@
+"""
+A conversation as the input of the Responses API: each entry becomes items by itself.
+
+Items that the wire sent are echoed as they came. Mended is only what it would refuse from its own mouth: null
+fields and fields that exist in answers alone, ids that are too long or repeated, names with other characters than
+letters, digits, `_` and `-`, arguments that are no JSON object, and reasoning that nobody can decrypt.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from rodada.providers.failures import broken_pairs
+from rodada.providers.openai_strict import may_be_strict
+from rodada.statemachine.jsontext import JsonObject, digest_text, dump_json, kept_object
+from rodada.statemachine.messages import Entry, ModelTurn, Status, ToolRequest, ToolResult, UserMessage
+from rodada.statemachine.request import ModelRequest, ToolDeclaration
+
+WIRE = "openai_responses"
+CALLS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
+OUTPUTS = frozenset(CALLS.values())
+WITH_OPTIONAL_ID = frozenset({"reasoning", "message", *CALLS})
+ID_PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs", "custom_tool_call": "ctc"}
+LONGEST_ID = 64
+LONGEST_ARGUMENTS = 1_048_576
+LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+DIGEST_LENGTH = 12
+
+
+def request_fields(request: ModelRequest, *, bare: bool = False) -> JsonObject:
+    """
+    The part of the body that the request decides; `bare` leaves all hidden reasoning out.
+
+    Raises:
+        ProviderRejected: the items break promise P1, which is a fault of this library; nothing was sent.
+    """
+    groups = [entry_items(entry, bare=bare) for entry in request.entries]
+    groups += [turn_items(turn, bare=bare) for turn in request.held]
+    items = list(_with_distinct_ids(groups))
+    fault = pairing_fault(items)
+    if fault is not None:
+        raise broken_pairs(WIRE, fault)
+    return {"input": [*items], **_instruction_field(request), **_tool_fields(request)}
+
+
+def entry_items(entry: Entry, *, bare: bool = False) -> list[JsonObject]:
+    """
+    The items of one entry.
+    """
+    if isinstance(entry, UserMessage):
+        return [_message("user", entry.text)]
+    if isinstance(entry, ModelTurn):
+        return turn_items(entry, bare=bare)
+    items = turn_items(entry.turn, bare=bare)
+    calls = (item for item in items if item.get("type") in CALLS)
+    return [*items, *(_output(call, result) for call, result in zip(calls, entry.results, strict=True))]
+
+
+def turn_items(turn: ModelTurn, *, bare: bool = False) -> list[JsonObject]:
+    """
+    The items of one turn: the received ones where this wire sent them, else made from its text and requests.
+    """
+    items = _echoed(turn, bare or _renames(turn))
+    own = bool(items) and sum(item.get("type") in CALLS for item in items) == len(turn.requests)
+    requests = iter(turn.requests)
+    return [
+        _mended_call(item, next(requests), own) if item.get("type") in CALLS else item
+        for item in (items if own else _made(turn))
+    ]
+
+
+def pairing_fault(items: Sequence[JsonObject]) -> str | None:
+    """
+    What breaks promise P1 in the items, or None: straight after each turn one output for each of its calls, in
+    their order, and no call_id twice.
+    """
+    waiting: list[tuple[str, str]] = []
+    seen: set[str] = set()
+    answering = False
+    for item in items:
+        kind, call_id = str(item.get("type")), str(item.get("call_id"))
+        if kind in OUTPUTS:
+            if not waiting or waiting.pop(0) != (kind, call_id):
+                return f"the output of call {call_id} stands in the wrong place"
+            answering = True
+            continue
+        if waiting and (answering or item.get("role") == "user"):
+            return f"call {waiting[0][1]} has no output straight after its turn"
+        answering = False
+        if kind in CALLS:
+            if call_id in seen:
+                return f"call_id {call_id} stands on two calls"
+            seen.add(call_id)
+            waiting.append((CALLS[kind], call_id))
+    return f"call {waiting[0][1]} has no output" if waiting else None
+
+
+def legal_name(name: str) -> str:
+    """
+    The name itself where the wire takes it, else a legal one that no other name maps to.
+    """
+    if LEGAL.fullmatch(name):
+        return name
+    stem = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[: LONGEST_ID - DIGEST_LENGTH - 1]
+    return f"{stem}_{digest_text(name)[:DIGEST_LENGTH]}"
+
+
+def output_text(result: ToolResult) -> str:
+    """
+    What the model is told: the wire has no error flag, so every status but success says so in the text, and an
+    empty text is the empty JSON string.
+    """
+    if result.status is not Status.SUCCEEDED:
+        return dump_json({"error": {"status": result.status.value, "message": result.text}})
+    return result.text if result.text.strip() else dump_json(result.text)
+
+
+def _instruction_field(request: ModelRequest) -> JsonObject:
+    said = "\n\n".join(text for text in (request.instructions, request.guidance) if text.strip())
+    return {"instructions": said} if said else {}
+
+
+def _tool_fields(request: ModelRequest) -> JsonObject:
+    if not request.tools:
+        return {}
+    choice = "auto" if request.tools_allowed else "none"
+    return {"tools": [_tool(tool) for tool in request.tools], "tool_choice": choice}
+
+
+def _tool(tool: ToolDeclaration) -> JsonObject:
+    described: JsonObject = {"description": tool.description} if tool.description else {}
+    return {
+        "type": "function",
+        "name": legal_name(tool.name),
+        **described,
+        "parameters": tool.schema_object,
+        "strict": may_be_strict(tool.schema),
+    }
+
+
+def _message(role: str, text: str) -> JsonObject:
+    return {"type": "message", "role": role, "content": text}
+
+
+def _output(call: JsonObject, result: ToolResult) -> JsonObject:
+    return {"type": CALLS[str(call["type"])], "call_id": call["call_id"], "output": output_text(result)}
+
+
+def _made(turn: ModelTurn) -> list[JsonObject]:
+    said = [_message("assistant", turn.text)] if turn.has_words else []
+    calls: list[JsonObject] = [{"type": "function_call"} for _ in turn.requests]
+    return [*said, *calls]
+
+
+def _mended_call(item: JsonObject, request: ToolRequest, own: bool) -> JsonObject:
+    mended: JsonObject = {**item, "call_id": _call_id(request.id, own), "name": legal_name(request.name)}
+    if item["type"] == "function_call":
+        mended["arguments"] = _arguments(request)
+    return mended
+
+
+def _call_id(request_id: str, own: bool) -> str:
+    fits = len(request_id) <= LONGEST_ID if own else LEGAL.fullmatch(request_id)
+    return request_id if fits else f"call_{digest_text(request_id)[:48]}"
+
+
+def _arguments(request: ToolRequest) -> str:
+    sendable = request.raw.strip() and request.arguments is not None and len(request.raw) <= LONGEST_ARGUMENTS
+    return request.raw if sendable else "{}"
+
+
+def _renames(turn: ModelTurn) -> bool:
+    """
+    Whether a call is sent under another id than it came with; reasoning is bound to the items that follow it.
+    """
+    return any(request.wire_id != _call_id(request.id, own=True) for request in turn.requests)
+
+
+def _echoed(turn: ModelTurn, bare: bool) -> list[JsonObject]:
+    if turn.wire != WIRE:
+        return []
+    texts = (piece.bare if bare else piece.received for piece in turn.native)
+    items = [_sendable(item) for text in texts if text and (item := kept_object(text))]
+    if not bare and any(_is_unreadable(item) for item in items):
+        return _echoed(turn, bare=True)
+    # Reasoning is refused without an item that follows it in its turn.
+    while items and items[-1].get("type") == "reasoning":
+        items.pop()
+    return items
+
+
+def _sendable(item: JsonObject) -> JsonObject:
+    sent: JsonObject = {key: value for key, value in item.items() if value is not None and key != "created_by"}
+    if sent.get("type") == "reasoning":
+        sent.pop("status", None)
+        sent.setdefault("summary", [])
+    return sent
+
+
+def _is_unreadable(item: JsonObject) -> bool:
+    # Servers other than the vendor's own send reasoning in plain text and want it back.
+    return item.get("type") == "reasoning" and not item.get("encrypted_content") and not item.get("content")
+
+
+def _with_distinct_ids(groups: Iterable[list[JsonObject]]) -> Iterator[JsonObject]:
+    # Reasoning and what follows it are bound by their ids: a turn keeps all of them or none.
+    seen: set[str] = set()
+    for group in groups:
+        ids = [str(item["id"]) for item in group if _has_own_id(item)]
+        if all(map(_has_legal_id, group)) and len({*ids}) == len(ids) and seen.isdisjoint(ids):
+            seen.update(ids)
+            yield from group
+        else:
+            yield from map(without_id, group)
+
+
+def _has_own_id(item: JsonObject) -> bool:
+    return item.get("type") in WITH_OPTIONAL_ID and "id" in item
+
+
+def _has_legal_id(item: JsonObject) -> bool:
+    prefix = ID_PREFIXES.get(str(item.get("type")), "")
+    identity = str(item.get("id", prefix))
+    return len(identity) <= LONGEST_ID and identity.startswith(prefix)
+
+
+def without_id(item: JsonObject) -> JsonObject:
+    """
+    The item without its id, where the wire takes it so.
+    """
+    return {key: value for key, value in item.items() if key != "id"} if _has_own_id(item) else item

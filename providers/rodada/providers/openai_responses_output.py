@@ -1,0 +1,202 @@
+"""
+A body of the Responses API as a turn of the model.
+
+The body is read as JSON, not through the SDK's classes: those take unknown items for messages and rename fields, so
+what came could not be sent back as it came.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from rodada.providers.openai_failures import from_failed_response
+from rodada.providers.openai_responses_input import CALLS, WIRE, legal_name, without_id
+from rodada.statemachine.errors import ProviderGarbled
+from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_text, dump_json, parse_json
+from rodada.statemachine.messages import ModelTurn, Piece, Stop, ToolRequest, Usage
+from rodada.statemachine.request import ModelRequest
+
+INCOMPLETE_STOPS: Mapping[str, Stop] = {
+    "max_output_tokens": Stop.CUT,
+    "content_filter": Stop.REFUSED,
+    "max_messages": Stop.UNKNOWN,
+    "steered": Stop.UNKNOWN,
+}
+# Only calls in the background, which are never made, have these.
+NOT_AN_ANSWER = frozenset({"cancelled", "queued", "in_progress"})
+
+
+def read_body(content: bytes) -> JsonObject:
+    """
+    The object that an answer holds.
+
+    Raises:
+        ProviderGarbled: it holds none.
+    """
+    try:
+        # Dumped once: what it holds must be sendable again, numbers beyond a float's range and surrogates included.
+        body = parse_json(clean_text(dump_json(parse_json(content.decode("utf-8")))))
+    except ValueError:
+        raise ProviderGarbled(WIRE, "the answer is no JSON") from None
+    if not isinstance(body, dict):
+        raise ProviderGarbled(WIRE, "the answer is no JSON object")
+    return body
+
+
+def read_turn(body: JsonObject, request: ModelRequest) -> ModelTurn:
+    """
+    The turn that a body holds; its request ids are new in the conversation of `request`.
+
+    Raises:
+        ProviderGarbled: not the form that the wire promises.
+        ProviderError: the body says that the response failed.
+    """
+    _check_status(body)
+    items = _items(body)
+    stop, word = _stop(body, items)
+    return ModelTurn(
+        stop=stop,
+        stop_word=word,
+        text=_visible_text(items),
+        requests=_requests(items, request) if stop in (Stop.WHOLE, Stop.CUT) else (),
+        usage=_usage(body.get("usage")),
+        native=tuple(Piece(dump_json(item), _bare(item)) for item in items),
+        wire=WIRE,
+        model=_text(body.get("model")),
+        response_id=_text(body.get("id")),
+    )
+
+
+def _check_status(body: JsonObject) -> None:
+    status = body.get("status")
+    if not isinstance(status, str):
+        raise ProviderGarbled(WIRE, "the answer has no status")
+    if status in NOT_AN_ANSWER:
+        raise ProviderGarbled(WIRE, f"the answer is not finished: its status is {status}", code=status)
+    if status == "failed":
+        error = _object(body.get("error"))
+        raise from_failed_response(WIRE, _text(error.get("code")) or None, _text(error.get("message")))
+
+
+def _items(body: JsonObject) -> list[JsonObject]:
+    output = body.get("output")
+    if not isinstance(output, list):
+        raise ProviderGarbled(WIRE, "the answer has no list of output items")
+    items = [_object(item) for item in output]
+    if not all(isinstance(item.get("type"), str) for item in items):
+        raise ProviderGarbled(WIRE, "an output item has no type")
+    return items
+
+
+def _stop(body: JsonObject, items: list[JsonObject]) -> tuple[Stop, str]:
+    status = _text(body.get("status"))
+    if any(part.get("type") == "refusal" for part in _parts(items)):
+        return Stop.REFUSED, "refusal"
+    foreign = _unanswerable(items)
+    if foreign:
+        return Stop.MALFORMED, foreign
+    if status == "incomplete":
+        reason = _text(_object(body.get("incomplete_details")).get("reason"))
+        return INCOMPLETE_STOPS.get(reason, Stop.UNKNOWN), reason or status
+    return _finished(items) if status == "completed" else (Stop.UNKNOWN, status)
+
+
+def _finished(items: list[JsonObject]) -> tuple[Stop, str]:
+    calls = [item for item in items if item.get("type") in CALLS]
+    if any(call.get("status") not in (None, "completed") for call in calls):
+        return Stop.CUT, "completed"
+    messages = _messages(items)
+    if messages and not calls and all(map(_is_commentary, messages)):
+        return Stop.MALFORMED, "commentary"
+    return Stop.WHOLE, "completed"
+
+
+def _unanswerable(items: list[JsonObject]) -> str:
+    """
+    The type of a call that waits for somebody's output but is none of ours: kept, no later request would be taken.
+    """
+    answered = {_text(item.get("call_id")) for item in items if _text(item.get("type")).endswith("_output")}
+    for item in items:
+        kind, call_id = _text(item.get("type")), _text(item.get("call_id"))
+        if kind.endswith("_call") and kind not in CALLS and call_id and call_id not in answered:
+            return kind
+    return ""
+
+
+def _requests(items: list[JsonObject], request: ModelRequest) -> tuple[ToolRequest, ...]:
+    calls = [item for item in items if item.get("type") in CALLS]
+    wire_ids = tuple(_text(call.get("call_id")) or None for call in calls)
+    names = {legal_name(tool.name): tool.name for tool in request.tools}
+    return tuple(
+        ToolRequest(id=own, name=_name(call, names), raw=_raw(call), wire_id=wire_id)
+        for own, wire_id, call in zip(request.request_ids(wire_ids), wire_ids, calls, strict=True)
+    )
+
+
+def _name(call: JsonObject, names: Mapping[str, str]) -> str:
+    name = _text(call.get("name"))
+    return names.get(name, name)
+
+
+def _raw(call: JsonObject) -> str:
+    given = call.get("arguments" if call["type"] == "function_call" else "input")
+    if given is None:
+        return ""
+    return given if isinstance(given, str) else dump_json(given)
+
+
+def _visible_text(items: list[JsonObject]) -> str:
+    """
+    What the person may see. Beside an answer notes on the way to it are left out: they are no part of it.
+    """
+    messages = _messages(items)
+    answers = [message for message in messages if not _is_commentary(message)]
+    shown = messages if any(item.get("type") in CALLS for item in items) else answers or messages
+    return "\n\n".join(filter(None, map(_message_text, shown)))
+
+
+def _messages(items: list[JsonObject]) -> list[JsonObject]:
+    return [item for item in items if item.get("type") == "message"]
+
+
+def _is_commentary(message: JsonObject) -> bool:
+    return message.get("phase") == "commentary"
+
+
+def _message_text(message: JsonObject) -> str:
+    return "".join(
+        _text(part.get("refusal" if part.get("type") == "refusal" else "text")) for part in _parts([message])
+    )
+
+
+def _parts(items: list[JsonObject]) -> Iterator[JsonObject]:
+    for message in _messages(items):
+        content = message.get("content")
+        yield from map(_object, content if isinstance(content, list) else [])
+
+
+def _bare(item: JsonObject) -> str | None:
+    hidden = item.get("type") == "reasoning" or "encrypted_content" in item
+    return None if hidden else dump_json(without_id(item))
+
+
+def _usage(told: JsonValue) -> Usage:
+    usage = _object(told)
+    read, written = _object(usage.get("input_tokens_details")), _object(usage.get("output_tokens_details"))
+    return Usage(
+        input_tokens=_count(usage.get("input_tokens")),
+        cached_input_tokens=_count(read.get("cached_tokens")),
+        cache_write_tokens=_count(read.get("cache_write_tokens")),
+        output_tokens=_count(usage.get("output_tokens")),
+        reasoning_tokens=_count(written.get("reasoning_tokens")),
+    )
+
+
+def _count(value: JsonValue) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,83 @@
+"""
+Whether a tool's schema may be declared strict to OpenAI. Nothing is changed to make it fit: an optional argument that
+were made required would always be filled in. So `strict` is said where the schema fulfils every rule on every level.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from rodada.statemachine.jsontext import JsonObject, JsonValue, parse_object
+
+KEYWORDS = frozenset(
+    (
+        *("type", "enum", "const", "anyOf", "$ref", "$defs", "definitions", "title", "description"),
+        *("properties", "required", "additionalProperties", "items", "minItems", "maxItems"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern", "format"),
+    )
+)
+TYPED = ("type", "anyOf", "$ref", "enum", "const")
+FORMATS = ("date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
+MOST_PROPERTIES = 5000
+DEEPEST = 5  # what older hosts take; the newest take 10
+
+# The server's engine has neither look-around nor back references, and refuses the whole tool for one.
+FOREIGN_PATTERN = re.compile(r"\(\?|\\[1-9k]")
+
+
+@lru_cache(maxsize=1024)
+def may_be_strict(schema: str) -> bool:
+    """
+    Whether the JSON text of a schema fulfils the rules of strict tools. Asked again in every call, hence kept.
+    """
+    root = parse_object(schema) or {}
+    nodes = list(_nodes(root, 1))
+    properties = sum(len(_mapping(node.get("properties"))) for node, _ in nodes)
+    return (
+        root.get("type") == "object"
+        and "anyOf" not in root
+        and properties <= MOST_PROPERTIES
+        and all(depth <= DEEPEST and _fulfils(node) for node, depth in nodes)
+    )
+
+
+def _fulfils(node: JsonObject) -> bool:
+    if "$ref" in node:
+        return set(node) == {"$ref"} and str(node["$ref"]).startswith("#/")
+    return (
+        node.keys() <= KEYWORDS
+        and any(key in node for key in TYPED)
+        and node.get("format", FORMATS[0]) in FORMATS
+        and FOREIGN_PATTERN.search(str(node.get("pattern", ""))) is None
+        and (not _is(node, "array") or isinstance(node.get("items"), dict))
+        and (not _is(node, "object") or _is_closed(node))
+    )
+
+
+def _is_closed(node: JsonObject) -> bool:
+    required, names = node.get("required"), _mapping(node.get("properties"))
+    return (
+        node.get("additionalProperties") is False and isinstance(required, list) and {*names} == {*map(str, required)}
+    )
+
+
+def _is(node: JsonObject, kind: str) -> bool:
+    said = node.get("type")
+    return kind in said if isinstance(said, list) else said == kind
+
+
+def _nodes(node: JsonValue, depth: int) -> Iterator[tuple[JsonObject, int]]:
+    if not isinstance(node, dict):
+        return
+    yield node, depth
+    for key in ("$defs", "definitions"):
+        for each in _mapping(node.get(key)).values():
+            yield from _nodes(each, depth)
+    choices = node.get("anyOf")
+    inner = [*_mapping(node.get("properties")).values(), node.get("items")]
+    for each in (*inner, *(choices if isinstance(choices, list) else ())):
+        yield from _nodes(each, depth + 1)
+
+
+def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,34 @@
+"""
+The size of a request, judged before it is sent, where an SDK sends a call's arguments as one compact JSON object.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import cast
+
+from rodada.statemachine.errors import ProviderTooLarge
+
+BESIDE_THE_BODY = frozenset({"extra_headers", "extra_query", "extra_body"})
+
+
+def check_size(provider: str, call: Mapping[str, object], most: int | None) -> None:
+    """
+    Refuse a call whose body has more than `most` bytes; None leaves it to the vendor.
+
+    Args:
+        provider: the wire.
+        call: the arguments of the SDK's call; `extra_body` is laid over the body, as the SDK does it.
+        most: as in `Limits.max_request_bytes`.
+
+    Raises:
+        ProviderTooLarge: it has.
+    """
+    if most is None:
+        return
+    extra = call.get("extra_body")
+    body = {name: value for name, value in call.items() if name not in BESIDE_THE_BODY}
+    body |= cast(Mapping[str, object], extra) if isinstance(extra, Mapping) else {}
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=str)
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > most:
+        raise ProviderTooLarge(provider, f"not sent: the request has {size} bytes, and {most} are allowed")

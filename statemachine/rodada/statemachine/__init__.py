@@ -1,0 +1,92 @@
+"""
+The core of `rodada`: the tool-use loop of a language model as an explicit state machine.
+"""
+
+from rodada.statemachine.conversation import Conversation
+from rodada.statemachine.events import Failure
+from rodada.statemachine.limits import Limits
+from rodada.statemachine.live import LiveRun
+from rodada.statemachine.loop import LoopOptions, RunOptions, ToolLoop
+from rodada.statemachine.messages import (
+    Entry,
+    Exchange,
+    ModelTurn,
+    Piece,
+    Status,
+    Stop,
+    Text,
+    ToolRequest,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from rodada.statemachine.outcome import CallRecord, Outcome, Selection, Unfinished
+from rodada.statemachine.plan import Kind, Plan, PlannedCall
+from rodada.statemachine.ports import AnyTool, Clock, Delta, History, Provider, TextDelta, Toolbox, ToolCall, Watch
+from rodada.statemachine.request import ModelRequest, ToolDeclaration
+from rodada.statemachine.run import Origin, Run
+from rodada.statemachine.states import Reason, RunStatus, State
+from rodada.statemachine.step import Step, step
+from rodada.statemachine.toolbox import ToolList
+from rodada.statemachine.watching import ApprovalAsked, Ended, Gap, Notice, ToolEnded, ToolStarted, TurnEnded, TurnKind
+from rodada.statemachine.wording import ENGLISH, LANGUAGES, PORTUGUESE, SPANISH, Wording
+
+__all__ = [
+    "ENGLISH",
+    "LANGUAGES",
+    "PORTUGUESE",
+    "SPANISH",
+    "AnyTool",
+    "ApprovalAsked",
+    "CallRecord",
+    "Clock",
+    "Conversation",
+    "Delta",
+    "Ended",
+    "Entry",
+    "Exchange",
+    "Failure",
+    "Gap",
+    "History",
+    "Kind",
+    "Limits",
+    "LiveRun",
+    "LoopOptions",
+    "ModelRequest",
+    "ModelTurn",
+    "Notice",
+    "Origin",
+    "Outcome",
+    "Piece",
+    "Plan",
+    "PlannedCall",
+    "Provider",
+    "Reason",
+    "Run",
+    "RunOptions",
+    "RunStatus",
+    "Selection",
+    "State",
+    "Status",
+    "Step",
+    "Stop",
+    "Text",
+    "TextDelta",
+    "ToolCall",
+    "ToolDeclaration",
+    "ToolEnded",
+    "ToolList",
+    "ToolLoop",
+    "ToolRequest",
+    "ToolResult",
+    "ToolStarted",
+    "Toolbox",
+    "TurnEnded",
+    "TurnKind",
+    "Unfinished",
+    "Usage",
+    "UserMessage",
+    "Watch",
+    "Wording",
+    "step",
+]

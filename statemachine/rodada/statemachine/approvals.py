@@ -1,0 +1,40 @@
+"""
+What is decided on the requests in hand: a function of the plan and the votes that count.
+"""
+
+from attrs import evolve
+
+from rodada.statemachine.events import ApprovalDecided
+from rodada.statemachine.run import Run, Vote
+
+
+def decision(run: Run, request_id: str) -> bool | None:
+    """
+    What was decided on a request: one denial decides, or as many distinct approvals as its plan asks for.
+    """
+    votes = run.votes_on(request_id)
+    if any(not vote.yes for vote in votes):
+        return False
+    return True if len({vote.by for vote in votes}) >= run.plan.call(request_id).approvals else None
+
+
+def undecided(run: Run) -> tuple[str, ...]:
+    """
+    Requests in hand that still need a decision.
+    """
+    return tuple(call.id for call in run.plan.calls if call.approvals and decision(run, call.id) is None)
+
+
+def denials(run: Run) -> tuple[Vote, ...]:
+    """
+    The votes that denied a request in hand.
+    """
+    return tuple(vote for vote in run.votes if not vote.yes)
+
+
+def with_vote(run: Run, event: ApprovalDecided) -> Run:
+    """
+    The run with one vote more.
+    """
+    vote = Vote(event.id, event.yes, event.by, event.via, event.reason)
+    return evolve(run, votes=(*run.votes, vote))

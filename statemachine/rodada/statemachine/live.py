@@ -1,0 +1,243 @@
+"""
+A run while it goes on: the handle that users hold. The block owns the run; leaving it before the end cancels the
+run and waits until it has settled.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from types import TracebackType
+from typing import Self
+
+from rodada.statemachine.approvals import undecided
+from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver, Ports
+from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered
+from rodada.statemachine.events import ApprovalDecided, CancelRequested
+from rodada.statemachine.log import log_info
+from rodada.statemachine.outcome import Outcome, outcome_of
+from rodada.statemachine.run import Run
+from rodada.statemachine.watching import Ended, Gap, Notice
+
+LONGEST_QUEUE = 1000
+_busy: dict[str, str] = {}
+
+
+class _Watcher:
+    """
+    One reader of notices: bounded, so that a slow one loses some and is told how many.
+    """
+
+    def __init__(self) -> None:
+        self._queue: deque[Notice] = deque()
+        self._missed = 0
+        self._closed = False
+        self._woken = asyncio.Event()
+
+    def close(self) -> None:
+        self._closed = True
+        self._woken.set()
+
+    def put(self, notice: Notice) -> None:
+        if len(self._queue) >= LONGEST_QUEUE:
+            self._queue.popleft()
+            self._missed += 1
+        self._queue.append(notice)
+        self._woken.set()
+
+    async def read(self) -> AsyncIterator[Notice]:
+        while True:
+            while not self._queue:
+                if self._closed:
+                    return
+                self._woken.clear()
+                await self._woken.wait()
+            if self._missed:
+                missed, self._missed = self._missed, 0
+                yield Gap(missed)
+            yield self._queue.popleft()
+
+
+class LiveRun:
+    """
+    One run, owned by an `async with` block. Entering it begins the run.
+
+    Attributes:
+        id: of the run.
+
+    Raises:
+        AlreadyEntered: on entering it a second time.
+        ConversationBusy: on entering it while another run is answering on its conversation.
+    """
+
+    def __init__(self, run: Run, ports: Ports) -> None:
+        self.id = run.id
+        self._first = run
+        self._ports = ports
+        self._watchers: list[_Watcher] = []
+        self._driver: AsyncioDriver | None = None
+        self._task: asyncio.Task[Outcome] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def __aenter__(self) -> Self:
+        if self._task is not None:
+            raise AlreadyEntered(self.id)
+        self._loop = asyncio.get_running_loop()
+        _occupy(self._first)
+        self._driver = AsyncioDriver(self._first, self._ports, self._tell)
+        self._task = asyncio.create_task(self._drive(self._driver), name=f"rodada {self.id}")
+        # A task that is cancelled before its first step never gets to release it.
+        self._task.add_done_callback(lambda task: _release(self._first))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        task = self._entered()
+        if not task.done():
+            self.cancel(
+                "cancelled" if error is None or isinstance(error, asyncio.CancelledError) else "left by an error"
+            )
+            interrupt = await _settle(task, self._driver)
+            if interrupt is not None and not isinstance(error, asyncio.CancelledError):
+                raise interrupt
+        if isinstance(error, asyncio.CancelledError) and not task.cancelled() and task.exception() is None:
+            setattr(error, "outcome", task.result())  # noqa: B010  (the exception stays the caller's own)
+        elif not task.cancelled():
+            task.exception()
+
+    def events(self) -> AsyncIterator[Notice]:
+        """
+        What happens from now on, ending with `Ended` (without it only when the run crashed; `outcome` then says how).
+        Any number of watchers; none slows the run down.
+        """
+        watcher = _Watcher()
+        self._watchers.append(watcher)
+        task = self._task
+        if task is not None and task.done():
+            if not task.cancelled() and task.exception() is None:
+                watcher.put(Ended(task.result()))
+            watcher.close()
+        return watcher.read()
+
+    def cancel(self, detail: str = "") -> None:
+        """
+        Ask the run to stop: what runs is stopped with grace, what is finished is kept. From any thread.
+
+        Raises:
+            NotEntered: the block has not begun.
+        """
+        self._post_from_anywhere(lambda driver: driver.post(CancelRequested(detail)))
+
+    def approve(self, call_id: str, *, by: str, via: str = "") -> None:
+        """
+        Approve a request. `by` is who, by the host's own authentication, never from the model.
+
+        Raises:
+            InvalidValue: no such request waits for a decision.
+        """
+        self._decide(ApprovalDecided(call_id, True, by, via))
+
+    def deny(self, call_id: str, *, by: str, via: str = "", reason: str = "") -> None:
+        """
+        Deny a request; the model is told who denied it and why.
+
+        Raises:
+            InvalidValue: no such request waits for a decision.
+        """
+        self._decide(ApprovalDecided(call_id, False, by, via, reason))
+
+    async def outcome(self) -> Outcome:
+        """
+        The outcome, when the run has ended. Cancelling whoever awaits it leaves the run alone.
+
+        Raises:
+            NotEntered: the block has not begun.
+            UnexpectedEvent: a fault in the table or in a port.
+        """
+        return await asyncio.shield(self._entered())
+
+    def _decide(self, event: ApprovalDecided) -> None:
+        if not event.by.strip():
+            raise InvalidValue("decision", "it needs somebody: pass by=... from the host's authentication")
+        driver = self._driver
+        waiting = undecided(driver.run) if driver is not None else ()
+        if event.id not in waiting:
+            raise InvalidValue(
+                "decision", f"{event.id!r} does not wait for one; these do: {', '.join(waiting) or 'none'}"
+            )
+        self._post_from_anywhere(lambda driver: driver.post(event))
+
+    def _post_from_anywhere(self, post: Callable[[AsyncioDriver], None]) -> None:
+        driver, loop = self._driver, self._loop
+        if driver is None or loop is None:
+            raise NotEntered(self.id)
+        if _running_loop() is loop:
+            post(driver)
+        elif not loop.is_closed():
+            loop.call_soon_threadsafe(post, driver)
+
+    def _entered(self) -> asyncio.Task[Outcome]:
+        if self._task is None:
+            raise NotEntered(self.id)
+        return self._task
+
+    def _tell(self, notice: Notice) -> None:
+        for watcher in self._watchers:
+            watcher.put(notice)
+
+    async def _drive(self, driver: AsyncioDriver) -> Outcome:
+        try:
+            outcome = await self._driven(driver)
+            self._tell(Ended(outcome))
+            return outcome
+        finally:
+            for watcher in self._watchers:
+                watcher.close()
+
+    async def _driven(self, driver: AsyncioDriver) -> Outcome:
+        first = self._first
+        log_info("run.started", run=self.id, conversation=first.conversation.id, left_out=first.selected)
+        try:
+            ended = await driver.drive()
+        finally:
+            _release(first)
+        outcome = outcome_of(ended, tuple(driver.steps), driver.still_running)
+        reason = None if outcome.reason is None else outcome.reason.value
+        log_info("run.ended", run=self.id, status=outcome.status.value, reason=reason, rounds=outcome.rounds)
+        return outcome
+
+
+def _occupy(run: Run) -> None:
+    holder = _busy.setdefault(run.conversation.id, run.id)
+    if holder != run.id:
+        raise ConversationBusy(run.conversation.id, holder)
+
+
+def _release(run: Run) -> None:
+    if _busy.get(run.conversation.id) == run.id:
+        del _busy[run.conversation.id]
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+async def _settle(task: asyncio.Task[Outcome], driver: AsyncioDriver | None) -> asyncio.CancelledError | None:
+    """
+    Wait until a cancelled run has settled, whatever it ended with. Cancelled once more meanwhile, it settles without
+    grace; once more, it is dropped. The last of these cancels is returned: it is still to be raised.
+    """
+    interrupt: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            if interrupt is None and driver is not None:
+                driver.hurry()
+            else:
+                task.cancel()
+            interrupt = error
+    return interrupt

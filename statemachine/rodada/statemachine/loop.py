@@ -1,0 +1,262 @@
+"""
+The loop that users touch: a provider, tools, limits; `run`, `start` and `run_sync` answer one message.
+"""
+
+import warnings
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Self, TypedDict, Unpack, cast
+
+from attrs import Factory, evolve, field, frozen
+
+from rodada.statemachine.conversation import Conversation
+from rodada.statemachine.drivers.asyncio_driver import Ports
+from rodada.statemachine.drivers.background import run_in_background
+from rodada.statemachine.drivers.clock import SystemClock
+from rodada.statemachine.errors import InvalidValue, NotSupported
+from rodada.statemachine.identity import new_id
+from rodada.statemachine.limits import Limits
+from rodada.statemachine.live import LiveRun
+from rodada.statemachine.messages import Part, Text, UserMessage
+from rodada.statemachine.outcome import Outcome
+from rodada.statemachine.ports import AnyTool, Clock, Closable, History, Provider
+from rodada.statemachine.remembering import Remembering
+from rodada.statemachine.run import Origin, new_run
+from rodada.statemachine.toolbox import ToolList
+from rodada.statemachine.wording import ENGLISH, Wording
+
+
+class RunOptions(TypedDict, total=False):
+    """
+    What may differ for one run.
+
+    Attributes:
+        conversation: what was said before; None begins a new one.
+        origin: who the run is for; never sent to a provider.
+        instructions, tools, limits: instead of the loop's own.
+        context: the host's own value, for tools that take a `Context`; never sent, never stored.
+        stream: not there yet.
+    """
+
+    conversation: Conversation | None
+    context: object
+    origin: Origin | None
+    instructions: str | None
+    tools: Iterable[AnyTool] | ToolList | None
+    limits: Limits | None
+    stream: bool
+
+
+class LoopOptions(TypedDict, total=False):
+    """
+    What may differ in a loop made from another one; the attributes are those of `ToolLoop`.
+    """
+
+    provider: Provider
+    tools: Iterable[AnyTool] | ToolList
+    instructions: str
+    limits: Limits
+    parallel: bool
+    stream: bool
+    wording: Wording
+    history: History | None
+    clock: Clock
+
+
+def _tool_list(tools: "Iterable[AnyTool] | ToolList") -> ToolList:
+    if isinstance(tools, AnyTool):
+        raise InvalidValue("tools", "one tool was given alone: give a list, such as tools=[it]")
+    if isinstance(tools, ToolList):
+        return tools
+    _must_be("tools", tools, Iterable)
+    return ToolList(tools)
+
+
+def _in_order(tools: ToolList, parallel: bool) -> ToolList:
+    return tools if tools.parallel == parallel else ToolList(tools.tools, parallel)
+
+
+@frozen(eq=False)
+class ToolLoop:
+    """
+    The tool-use loop of a model. One loop serves any number of runs at once and changes nothing that it is given.
+
+    Attributes:
+        provider: the model.
+        tools: what it may ask for.
+        instructions: system instructions.
+        limits: of each run.
+        parallel: run together what is independent, by what the tools say they read and write.
+        stream: stream the model's text (not there yet).
+        wording: the engine's own texts.
+        history: where entries are stored; None when the caller keeps them, on the outcome.
+        clock: time, for tests.
+
+    Raises:
+        InvalidValue: duplicate tool names, or something that is no tool or no provider.
+        NotSupported: an ability that is not there yet.
+    """
+
+    provider: Provider
+    tools: ToolList = field(default=ToolList(()), converter=_tool_list, kw_only=True)
+    instructions: str = field(default="", kw_only=True)
+    limits: Limits = field(default=Limits(), kw_only=True)
+    parallel: bool = field(default=False, kw_only=True)
+    stream: bool = field(default=False, kw_only=True)
+    wording: Wording = field(default=ENGLISH, kw_only=True)
+    history: History | None = field(default=None, kw_only=True)
+    clock: Clock = field(factory=SystemClock, kw_only=True)
+    _toolbox: ToolList = field(
+        init=False, repr=False, default=Factory(lambda self: _in_order(self.tools, self.parallel), takes_self=True)
+    )
+
+    def __attrs_post_init__(self) -> None:
+        if isinstance(self.provider, type) or not callable(getattr(self.provider, "ask", None)):
+            raise InvalidValue("ToolLoop.provider", f"{self.provider!r:.120} has no `ask` to call: give a provider")
+        _must_be("ToolLoop.limits", self.limits, Limits)
+        _must_be("ToolLoop.instructions", self.instructions, str)
+        _must_be("ToolLoop.wording", self.wording, Wording)
+        if self.history is not None and not callable(getattr(self.history, "append", None)):
+            raise InvalidValue("ToolLoop.history", f"{self.history!r:.120} has no `append` to call")
+        _refuse_streaming(self.stream)
+        if self.parallel:
+            _warn_of_undeclared(self.tools)
+
+    def start(self, message: str | Iterable[Part], **options: Unpack[RunOptions]) -> LiveRun:
+        """
+        A run to be owned by an `async with` block, where it can be watched, cancelled and approved. What is given
+        beside the message holds for this run only.
+
+        Raises:
+            InvalidValue: a blank message, an option that no run has, or tools as in `ToolLoop`.
+            NotSupported: an ability that is not there yet.
+        """
+        _refuse_unknown(options)
+        _refuse_wrong_kinds(options)
+        _refuse_streaming(options.get("stream", False))
+        run = new_run(
+            new_id("run"),
+            UserMessage(new_id("message"), _parts(message)),
+            options.get("conversation") or Conversation(),
+            limits=options.get("limits") or self.limits,
+            origin=options.get("origin") or Origin(),
+            wording=self.wording,
+        )
+        tools, instructions = options.get("tools"), options.get("instructions")
+        ports = Ports(
+            provider=self.provider,
+            toolbox=Remembering(self._toolbox if tools is None else _in_order(_tool_list(tools), self.parallel)),
+            context=options.get("context"),
+            history=self.history,
+            instructions=self.instructions if instructions is None else instructions,
+            clock=self.clock,
+        )
+        return LiveRun(run, ports)
+
+    async def run(self, message: str | Iterable[Part], **options: Unpack[RunOptions]) -> Outcome:
+        """
+        Answer one message. The awaiting task owns the run: its cancellation cancels the run, which settles first;
+        the outcome is then on the CancelledError, as `error.outcome`.
+
+        Raises:
+            ConversationBusy: another run is answering on this conversation.
+            UnexpectedEvent: a fault in the table or in a port.
+            InvalidValue, NotSupported: as in `start`.
+        """
+        async with self.start(message, **options) as live:
+            return await live.outcome()
+
+    def run_sync(self, message: str | Iterable[Part], **options: Unpack[RunOptions]) -> Outcome:
+        """
+        The same without an event loop, from any thread: all such runs share one loop in the background.
+
+        Raises:
+            RunningLoop: an event loop runs in this thread; use `await loop.run(...)` there.
+            ConversationBusy, UnexpectedEvent, InvalidValue, NotSupported: as in `run`.
+        """
+        return run_in_background(self.run(message, **options))
+
+    def evolve(self, **changes: Unpack[LoopOptions]) -> "ToolLoop":
+        """
+        A new loop that differs in what is given.
+
+        Raises:
+            InvalidValue, NotSupported: as in `ToolLoop`.
+        """
+        return evolve(self, **changes)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """
+        Close what the provider made for the running event loop.
+        """
+        if isinstance(self.provider, Closable):
+            await self.provider.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """
+        Close what the provider made for `run_sync`.
+
+        Raises:
+            RunningLoop: an event loop runs in this thread; use `await loop.aclose()` there.
+        """
+        run_in_background(self.aclose())
+
+
+def _refuse_unknown(options: Mapping[str, object]) -> None:
+    # Python passes every keyword on, so a misspelt one would be lost without a word.
+    known = RunOptions.__annotations__
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise InvalidValue(f"option {unknown[0]!r}", f"no run has it; these are there: {', '.join(known)}")
+
+
+def _refuse_streaming(stream: bool) -> None:
+    if stream:
+        raise NotSupported("stream=True is not there yet: turns come whole")
+
+
+def _warn_of_undeclared(tools: ToolList) -> None:
+    names = [tool.declaration.name for tool in tools.tools if not tool.declared]
+    if names:
+        told = ", ".join(names)
+        warnings.warn(f"parallel=True, but {told} say neither reads= nor writes=: each runs alone", stacklevel=4)
+
+
+_KINDS: Mapping[str, type] = {"conversation": Conversation, "origin": Origin, "instructions": str, "limits": Limits}
+
+
+def _refuse_wrong_kinds(options: Mapping[str, object]) -> None:
+    for name, kind in _KINDS.items():
+        if options.get(name) is not None:
+            _must_be(name, options[name], kind)
+
+
+def _must_be(what: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise InvalidValue(what, f"takes a {kind.__name__}, got a {type(value).__name__}")
+
+
+def _parts(message: object) -> tuple[Part, ...]:
+    if isinstance(message, str):
+        return (Text(message),)
+    parts = tuple(cast("Iterable[object]", message)) if isinstance(message, Iterable) else (message,)
+    texts = tuple(part for part in parts if isinstance(part, Text))
+    if len(texts) < len(parts):
+        raise InvalidValue("message", "takes text, or parts such as Text('...')")
+    return texts

@@ -1,0 +1,136 @@
+"""
+What a provider is asked: one model call, as plain values. Every request is built here, from one selection that was
+made once for the run, so none can hold an open call (fault F005).
+"""
+
+from attrs import frozen
+
+from rodada.statemachine.conversation import Conversation
+from rodada.statemachine.errors import InvalidValue
+from rodada.statemachine.jsontext import JsonObject, parse_object
+from rodada.statemachine.messages import Entry, ModelTurn
+from rodada.statemachine.run import Run
+
+LONGEST_ID = 200
+
+
+@frozen
+class ToolDeclaration:
+    """
+    A tool as the model is told of it.
+
+    Attributes:
+        name: unique in a loop.
+        description: for the model.
+        schema: JSON text of the arguments' JSON Schema, an object at its root.
+
+    Raises:
+        InvalidValue: the schema is not of type object.
+    """
+
+    name: str
+    description: str
+    schema: str = '{"type":"object","properties":{}}'
+
+    def __attrs_post_init__(self) -> None:
+        if self.schema_object.get("type") != "object":
+            raise InvalidValue(f"ToolDeclaration {self.name}", "its schema must be a JSON object of type object")
+
+    @property
+    def schema_object(self) -> JsonObject:
+        """
+        The schema as a fresh object.
+        """
+        return parse_object(self.schema) or {}
+
+
+@frozen(kw_only=True)
+class ModelRequest:
+    """
+    One model call.
+
+    Attributes:
+        conversation: the stored conversation, whole; only `entries` is sent.
+        start: index of this run's user message in it: the active turn begins there and is always sent whole.
+        selected: index of the first entry that is sent.
+        call: number of the call in its run.
+        held: pieces of a paused turn, sent last, as received.
+        instructions: the system instructions, the same in every call of a run.
+        guidance: of the closing call; "" in every other. It belongs in the system instructions, in the form that
+            the wire needs, and never in a tool result (promise P4).
+        tools: what the model may ask for; declared in every call.
+        tools_allowed: False in the closing call: tools stay declared but cannot be used.
+        max_request_bytes: as in `Limits`.
+        seconds: the time that this call may take; None is unlimited.
+    """
+
+    conversation: Conversation
+    start: int = 0
+    selected: int = 0
+    call: int = 1
+    held: tuple[ModelTurn, ...] = ()
+    instructions: str = ""
+    guidance: str = ""
+    tools: tuple[ToolDeclaration, ...] = ()
+    tools_allowed: bool = True
+    max_request_bytes: int | None = None
+    seconds: float | None = None
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """
+        The entries that are sent.
+        """
+        return self.conversation.entries[self.selected :]
+
+    @property
+    def active(self) -> int:
+        """
+        Index in `entries` at which the active turn begins.
+        """
+        return self.start - self.selected
+
+    def request_ids(self, wire_ids: tuple[str | None, ...]) -> tuple[str, ...]:
+        """
+        Our ids for the requests of the turn that answers this call: the wire's own where usable and new in the
+        conversation, else made from turn and position, so that a replay makes the same ones (faults F021-F023).
+        """
+        chosen: list[str] = []
+        for position, wire_id in enumerate(wire_ids):
+            taken = {*chosen, *(other for other in wire_ids[position + 1 :] if other)}
+            if wire_id and _usable(wire_id) and wire_id not in chosen and not self.conversation.uses(wire_id):
+                chosen.append(wire_id)
+            else:
+                chosen.append(self._made_id(position, taken))
+        return tuple(chosen)
+
+    def _made_id(self, position: int, taken: set[str]) -> str:
+        made = f"call_{len(self.conversation.entries)}_{position}"
+        while made in taken or self.conversation.uses(made):
+            made += "x"
+        return made
+
+
+def _usable(wire_id: str) -> bool:
+    return len(wire_id) <= LONGEST_ID and wire_id.isprintable() and wire_id.strip() == wire_id
+
+
+def model_request(
+    run: Run, instructions: str, tools: tuple[ToolDeclaration, ...], seconds: float | None
+) -> ModelRequest:
+    """
+    The request of the run's call in hand.
+    """
+    return ModelRequest(
+        conversation=run.conversation,
+        start=run.start,
+        selected=run.selected,
+        call=run.calls,
+        held=run.held,
+        instructions=instructions,
+        guidance="" if run.reason is None else run.wording.closing_because(run.reason),
+        tools=tools,
+        tools_allowed=run.reason is None,
+        max_request_bytes=run.limits.max_request_bytes,
+        seconds=seconds,
+    )

@@ -1,0 +1,338 @@
+"""
+A run: the whole state of one user message being answered, as one frozen value.
+
+Nothing else decides: whoever has the run knows what it waits for (`orders`) and how much time it has left.
+"""
+
+from attrs import frozen
+
+from rodada.statemachine.codec import decode, document, encode, read_document
+from rodada.statemachine.conversation import Conversation
+from rodada.statemachine.errors import FormatError, InvalidValue
+from rodada.statemachine.events import Failure
+from rodada.statemachine.jsontext import JsonObject, JsonValue
+from rodada.statemachine.limits import Limits
+from rodada.statemachine.messages import (
+    Entry,
+    Exchange,
+    ModelTurn,
+    Status,
+    ToolRequest,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from rodada.statemachine.plan import Plan
+from rodada.statemachine.states import ENDS, Reason, RunStatus, State
+from rodada.statemachine.wording import ENGLISH, Wording
+
+FORMAT = "rodada.run"
+VERSION = 1
+
+
+@frozen
+class Origin:
+    """
+    Who a run is for. Never sent to a provider; it stands in the record and in log lines.
+
+    Attributes:
+        tenant, actor, channel: names of the host's choosing.
+        labels: further pairs of name and value.
+    """
+
+    tenant: str = ""
+    actor: str = ""
+    channel: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+@frozen
+class Vote:
+    """
+    A decision that counts.
+    """
+
+    id: str
+    yes: bool
+    by: str
+    via: str = ""
+    reason: str = ""
+
+
+@frozen
+class Ending:
+    """
+    How a run ended.
+
+    Attributes:
+        status: completed, incomplete, cancelled or failed.
+        reason: None only when completed.
+        detail: the host's reason or the provider's word.
+        answer: completed: the final turn's text; incomplete: the closing reply, else the engine's own words.
+        answer_by: "model" or "engine"; "" when there is no answer.
+        partial: text that came but is no answer.
+        failure: what failed, where something did.
+    """
+
+    status: RunStatus
+    reason: Reason | None = None
+    detail: str = ""
+    answer: str = ""
+    answer_by: str = ""
+    partial: str = ""
+    failure: Failure | None = None
+
+
+@frozen(kw_only=True, cache_hash=True)
+class Run:
+    """
+    The state of one user message being answered.
+
+    Attributes:
+        id: of this run.
+        origin: who it is for.
+        limits: what it may use.
+        wording: the engine's texts in it.
+        conversation: what is stored; the entry in hand is not in it yet.
+        start: how many entries the conversation had before this run's message.
+        selected: index of the first entry that is sent; the selection is made once a run.
+        state: where it is.
+        reason: why it stops short; None while it goes on. The only mode there is.
+        detail: of the reason: the host's words, or the provider's.
+        outcome: set at an end, and only there.
+        entry: the entry being appended.
+        turn, plan: the turn whose requests are in hand, and how they may run.
+        votes: decisions that count, on that turn.
+        started: ids of calls that were started, in order.
+        results: results so far, in order of arrival.
+        held: pieces of a paused turn.
+        rounds: rounds so far (promise P3).
+        calls: number of the last model call.
+        attempt: tries of the call in hand.
+        pauses, flaws: resumed pauses; spoilt turns that got a second chance.
+        tokens: of all calls so far, as far as told.
+        wait_ms: how long the call in hand waits before it is sent.
+        usages: of each call that has ended, in order; one that gave no turn told nothing.
+        deterministic: ids of the calls so far whose result code alone decides.
+        asked_ms: when the question to people was put, while one is open.
+        people_ms: how long the run waited for people; not counted as its time.
+    """
+
+    id: str
+    origin: Origin = Origin()
+    limits: Limits = Limits()
+    wording: Wording = ENGLISH
+    conversation: Conversation
+    start: int = 0
+    selected: int = 0
+    state: State = State.APPEND_HISTORY
+    reason: Reason | None = None
+    detail: str = ""
+    outcome: Ending | None = None
+    entry: Entry | None = None
+    turn: ModelTurn | None = None
+    plan: Plan = Plan()
+    votes: tuple[Vote, ...] = ()
+    started: tuple[str, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    held: tuple[ModelTurn, ...] = ()
+    rounds: int = 0
+    calls: int = 0
+    attempt: int = 0
+    pauses: int = 0
+    flaws: int = 0
+    tokens: int = 0
+    wait_ms: int = 0
+    usages: tuple[Usage, ...] = ()
+    deterministic: tuple[str, ...] = ()
+    asked_ms: int | None = None
+    people_ms: int = 0
+
+    @property
+    def requests(self) -> tuple[ToolRequest, ...]:
+        """
+        The requests in hand.
+        """
+        return self.turn.requests if self.turn is not None else ()
+
+    def result_of(self, request_id: str) -> ToolResult | None:
+        """
+        The result of a request in hand, if it is there.
+        """
+        return next((result for result in self.results if result.id == request_id), None)
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """
+        Ids of calls that were started and have no result yet.
+        """
+        done = {result.id for result in self.results}
+        return tuple(request_id for request_id in self.started if request_id not in done)
+
+    @property
+    def own(self) -> tuple[Entry, ...]:
+        """
+        The entries that this run appended.
+        """
+        return self.conversation.entries[self.start :]
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """
+        The exchanges that this run appended.
+        """
+        return tuple(entry for entry in self.own if isinstance(entry, Exchange))
+
+    def votes_on(self, request_id: str) -> tuple[Vote, ...]:
+        """
+        The votes that count on a request in hand.
+        """
+        return tuple(vote for vote in self.votes if vote.id == request_id)
+
+    def to_json(self) -> JsonObject:
+        """
+        A JSON object that `from_json` reads, hidden reasoning included: keep it where secrets may be.
+        """
+        value = encode(self)
+        return document(FORMAT, VERSION, value if isinstance(value, dict) else {})
+
+    @classmethod
+    def from_json(cls, value: JsonValue) -> "Run":
+        """
+        The run that a JSON object holds.
+
+        Raises:
+            FormatError: not a run, or a later format.
+        """
+        _, content = read_document(FORMAT, VERSION, value)
+        try:
+            return coherent(settled(decode(cls, content)))
+        except InvalidValue as error:
+            raise FormatError("$", str(error)) from error
+
+
+def settled(run: Run) -> Run:
+    """
+    The same run, if it holds what its state means; checked between two steps and when read, not inside an action.
+
+    Raises:
+        InvalidValue: it does not.
+    """
+    holds = {
+        "an outcome": (run.outcome is not None, run.state in ENDS),
+        "an entry": (run.entry is not None, run.state is State.APPEND_HISTORY),
+        "a turn": (run.turn is not None, run.state in (State.AWAIT_APPROVAL, State.EXECUTE_TOOLS)),
+    }
+    for what, (has, must) in holds.items():
+        if has != must:
+            raise InvalidValue("Run", f"a run in {run.state.value} {'must hold' if must else 'cannot hold'} {what}")
+    return run
+
+
+def coherent(run: Run) -> Run:
+    """
+    The same run, if its parts fit one another; actions keep them so, a document may not.
+
+    Raises:
+        InvalidValue: they do not.
+    """
+    if not 0 <= run.selected <= run.start <= len(run.conversation.entries):
+        raise InvalidValue("Run", f"selected={run.selected} and start={run.start} do not fit its conversation")
+    asked = tuple(request.id for request in run.requests)
+    if run.plan.ids != asked:
+        raise InvalidValue("Run", f"the plan is for {run.plan.ids}, the turn asks for {asked}")
+    known = {*run.started, *(result.id for result in run.results), *(vote.id for vote in run.votes)}
+    if not known.issubset(asked):
+        raise InvalidValue("Run", f"{sorted(known - set(asked))} were started, answered or voted on but not asked for")
+    return run
+
+
+def new_run(
+    run_id: str,
+    message: UserMessage,
+    conversation: Conversation,
+    *,
+    limits: Limits = Limits(),
+    origin: Origin = Origin(),
+    wording: Wording = ENGLISH,
+) -> Run:
+    """
+    A run at its start: the person's message waits to be appended.
+    """
+    return Run(
+        id=run_id,
+        origin=origin,
+        limits=limits,
+        wording=wording,
+        conversation=conversation,
+        start=len(conversation.entries),
+        selected=select_from(conversation, limits.history_messages),
+        entry=message,
+    )
+
+
+def select_from(conversation: Conversation, history_messages: int | None) -> int:
+    """
+    Index of the first entry to send: the earliest user message from which what stands before the new message
+    counts at most `history_messages` wire messages. An exchange counts two and is never cut apart, so fewer may be
+    left, even none (faults F007-F011).
+    """
+    entries = conversation.entries
+    if history_messages is None:
+        return 0
+    chosen, count = len(entries), 0
+    for index in range(len(entries) - 1, -1, -1):
+        entry = entries[index]
+        count += 2 if isinstance(entry, Exchange) else 1
+        if count > history_messages:
+            break
+        if isinstance(entry, UserMessage):
+            chosen = index
+    return chosen
+
+
+def unfinished(run: Run) -> tuple[ToolRequest, ...]:
+    """
+    The run's requests that were never executed, or whose outcome is not known.
+    """
+    open_statuses = (Status.NOT_EXECUTED, Status.OUTCOME_UNKNOWN)
+    return tuple(
+        request
+        for exchange in run.exchanges
+        for request, result in zip(exchange.turn.requests, exchange.results, strict=True)
+        if result.status in open_statuses
+    )
+
+
+def seconds_left(run: Run, mono_ms: int) -> float | None:
+    """
+    Time that the run has left; None when it is unlimited. A closing run has all that is left of `seconds`,
+    another one leaves `closing_seconds` for the closing call. Waiting for people is not counted.
+    """
+    limits = run.limits
+    if limits.seconds is None:
+        return None
+    kept = 0.0 if run.reason is not None else limits.closing_seconds
+    return limits.seconds - kept - (mono_ms - run.people_ms) / 1000
+
+
+def seconds_to_deadline(run: Run, mono_ms: int) -> float | None:
+    """
+    Time until the deadline passes; None while people are waited for, or when there is none.
+    """
+    limits = run.limits
+    if limits.seconds is None or run.asked_ms is not None:
+        return None
+    return limits.seconds - limits.closing_seconds - (mono_ms - run.people_ms) / 1000
+
+
+def seconds_for_call(run: Run, mono_ms: int) -> float | None:
+    """
+    Time that a model call sent now may take: `call_seconds`, and not more than the run has left; for the
+    closing call all that is left. None is unlimited; zero or less means that it must not be sent.
+    """
+    left = seconds_left(run, mono_ms)
+    if run.reason is not None:
+        return run.limits.call_seconds if left is None else left
+    times = [seconds for seconds in (run.limits.call_seconds, left) if seconds is not None]
+    return min(times, default=None)

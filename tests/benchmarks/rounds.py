@@ -1,0 +1,204 @@
+"""
+What a round costs: CPU time of ten rounds of two calls, as a ratio to a hand-written loop on the same SDK.
+
+    python tests/benchmarks/rounds.py [--repeats 7] [--rounds 10]
+
+The server runs in a process of its own; contenders take turns in this one. Only ratios of one run mean something.
+"""
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+import anthropic
+import openai
+from google import genai
+from google.genai import types
+
+from rodada.providers.anthropic import Anthropic
+from rodada.providers.google import Google
+from rodada.providers.loopback import Call, Loopback, Received, Turn
+from rodada.providers.openai_responses import OpenAIResponses
+from rodada.statemachine import Limits, Provider, RunStatus, ToolLoop
+from rodada.tools import tool
+
+MESSAGE = "How much did my bench press improve?"
+SCHEMA = {"type": "object", "properties": {"exercise": {"type": "string"}}, "required": ["exercise"]}
+Play = Callable[[], Awaitable[None]]
+
+
+@tool(reads="training log")
+async def read_log(exercise: str) -> str:
+    """Weights lifted in an exercise."""
+    return f"{exercise}: 80, 82.5, 85"
+
+
+def rounds_so_far(received: Received) -> int:
+    """
+    Model turns in a request.
+    """
+    mark = {"anthropic": b'"tool_result"', "openai": b'"function_call_output"', "google": b'"functionResponse"'}
+    return received.raw.count(mark[received.wire]) // 2
+
+
+def serve(pipe: Connection, rounds: int) -> None:
+    """
+    Play the model until the parent closes the pipe.
+    """
+
+    def reply(received: Received) -> Turn:
+        done = rounds_so_far(received)
+        if done >= rounds:
+            return Turn("You lift 5 kg more.")
+        calls = (
+            Call("read_log", {"exercise": "bench"}, f"a{done}"),
+            Call("read_log", {"exercise": "squat"}, f"b{done}"),
+        )
+        return Turn(calls=calls)
+
+    with Loopback(reply) as server:
+        pipe.send({wire: server.base_url(wire) for wire in ("anthropic", "openai", "google")})
+        with suppress(EOFError):
+            pipe.recv()
+
+
+def hand_written(urls: dict[str, str], rounds: int) -> dict[str, Play]:
+    """
+    The loop that everybody writes first, on each SDK.
+    """
+    claude = anthropic.AsyncAnthropic(api_key="k", base_url=urls["anthropic"], max_retries=0, timeout=60)
+    gpt = openai.AsyncOpenAI(api_key="k", base_url=urls["openai"], max_retries=0)
+    gemini: Any = genai.Client(
+        enterprise=False, api_key="k", http_options=types.HttpOptions(base_url=urls["google"], api_version="v1beta")
+    )
+
+    async def on_anthropic() -> None:
+        tools: Any = [{"name": "read_log", "description": "Weights lifted.", "input_schema": SCHEMA}]
+        messages: list[Any] = [{"role": "user", "content": MESSAGE}]
+        while True:
+            turn = await claude.messages.create(
+                model="claude-opus-5-5", max_tokens=1000, messages=messages, tools=tools
+            )
+            if turn.stop_reason != "tool_use":
+                return
+            messages.append({"role": "assistant", "content": [block.to_dict() for block in turn.content]})
+            results: list[Any] = []
+            for block in turn.content:
+                if block.type == "tool_use":
+                    text = await read_log(exercise=str(block.input["exercise"]))
+                    results.append({"type": "tool_result", "tool_use_id": block.id, "content": text})
+            messages.append({"role": "user", "content": results})
+
+    async def on_openai() -> None:
+        tools: Any = [
+            {"type": "function", "name": "read_log", "description": "Weights.", "parameters": SCHEMA, "strict": False}
+        ]
+        items: list[Any] = [{"role": "user", "content": MESSAGE}]
+        while True:
+            reply = await gpt.responses.create(
+                model="gpt-5", input=items, tools=tools, store=False, include=["reasoning.encrypted_content"]
+            )
+            calls = [item for item in reply.output if item.type == "function_call"]
+            if not calls:
+                return
+            items += [{k: v for k, v in item.to_dict().items() if v is not None} for item in reply.output]
+            for call in calls:
+                text = await read_log(**json.loads(call.arguments))
+                items.append({"type": "function_call_output", "call_id": call.call_id, "output": text})
+
+    async def on_google() -> None:
+        declared = types.Tool(
+            function_declarations=[
+                types.FunctionDeclaration(name="read_log", description="Weights.", parameters_json_schema=SCHEMA)
+            ]
+        )
+        config = types.GenerateContentConfig(
+            tools=[declared], automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True)
+        )
+        contents: list[Any] = [types.Content(role="user", parts=[types.Part(text=MESSAGE)])]
+        while True:
+            reply = await gemini.aio.models.generate_content(model="gemini-2.5-flash", contents=contents, config=config)
+            content = (reply.candidates or [])[0].content
+            calls = [part.function_call for part in (content.parts if content else None) or [] if part.function_call]
+            if not calls:
+                return
+            contents.append(content)
+            parts: list[types.Part] = []
+            for call in calls:
+                text = await read_log(**(call.args or {}))
+                response = types.FunctionResponse(id=call.id, name=call.name, response={"output": text})
+                parts.append(types.Part(function_response=response))
+            contents.append(types.Content(role="user", parts=parts))
+
+    return {"Messages": on_anthropic, "Responses": on_openai, "Gemini": on_google}
+
+
+def ours(urls: dict[str, str], rounds: int) -> dict[str, Play]:
+    """
+    The same through a ToolLoop.
+    """
+    providers: dict[str, Provider] = {
+        "Messages": Anthropic("claude-opus-5-5", api_key="k", base_url=urls["anthropic"]),
+        "Responses": OpenAIResponses("gpt-5", api_key="k", base_url=urls["openai"]),
+        "Gemini": Google("gemini-2.5-flash", api_key="k", base_url=urls["google"]),
+    }
+
+    def play(loop: ToolLoop) -> Play:
+        async def run() -> None:
+            outcome = await loop.run(MESSAGE)
+            assert (RunStatus.COMPLETED, rounds) == (outcome.status, outcome.rounds)
+
+        return run
+
+    return {
+        wire: play(ToolLoop(provider, tools=[read_log], limits=Limits(max_rounds=rounds)))
+        for wire, provider in providers.items()
+    }
+
+
+async def measure(urls: dict[str, str], rounds: int, repeats: int) -> dict[str, tuple[list[float], list[float]]]:
+    """
+    Milliseconds of CPU a round, for each wire: hand-written and ours, taking turns.
+    """
+    theirs, own = hand_written(urls, rounds), ours(urls, rounds)
+    found: dict[str, tuple[list[float], list[float]]] = {wire: ([], []) for wire in own}
+    for wire in own:
+        for play in (theirs[wire], own[wire]):
+            await play()
+        for _ in range(repeats):
+            for play, times in zip((theirs[wire], own[wire]), found[wire], strict=True):
+                began = time.process_time()
+                await play()
+                times.append((time.process_time() - began) * 1000 / rounds)
+    return found
+
+
+def main() -> None:
+    """
+    Measure and print.
+    """
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=10)
+    given = parser.parse_args()
+    ours_end, theirs_end = multiprocessing.get_context("spawn").Pipe()
+    server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs_end, given.rounds), daemon=True)
+    server.start()
+    found = asyncio.run(measure(ours_end.recv(), given.rounds, given.repeats))
+    ours_end.send("done")
+    server.join()
+    print("| wire | hand-written, ms CPU a round (median) | rodada | ratio |\n| --- | --- | --- | --- |")
+    for wire, (hand, own) in found.items():
+        a, b = statistics.median(hand), statistics.median(own)
+        print(f"| {wire} | {a:.2f} | {b:.2f} | {b / a:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""
+The view on a terminal, and the notices that a run seldom gives.
+"""
+
+import io
+import sys
+
+import pytest
+
+from rodada.cli.view import View
+from rodada.providers.scripted import Scripted, Turn
+from rodada.statemachine import ApprovalAsked, Gap, Stop, ToolLoop, ToolStarted, TurnEnded, TurnKind
+
+
+class Terminal(io.StringIO):
+    """
+    Text that says it is a terminal.
+    """
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_there_are_colours_but_only_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    with View() as view:
+        view.show(ToolStarted("\x1b[2Jid", "[blink]name"))
+    view.end(ToolLoop(Scripted([Turn("\x1b]0;x\x07[bold]")])).run_sync("Hi"))
+    shown = terminal.getvalue()
+    assert "\x1b[36m     [blink]name started  \\x1b[2Jid\x1b[0m\n" in shown
+    assert "\x1b[1;32mcompleted\x1b[0m\n" in shown
+    assert shown.endswith("\n\\x1b]0;x\\x07[bold]\n")
+
+
+@pytest.mark.parametrize(
+    ("notice", "line"),
+    [
+        (Gap(1), "     1 notice left out\n"),
+        (Gap(3), "     3 notices left out\n"),
+        (TurnEnded(1, TurnKind.DISCARDED, "half a\nsentence"), "     discarded: half a sentence\n"),
+        (TurnEnded(1, TurnKind.NARRATION, " "), ""),
+        (TurnEnded(1, TurnKind.ANSWER, "shown at the end"), ""),
+        (
+            ApprovalAsked("i", "pay", "{}"),
+            "     pay needs an approval, which nobody can give here: denied\n",
+        ),
+    ],
+)
+def test_a_notice_is_a_line(
+    capsys: pytest.CaptureFixture[str], notice: Gap | TurnEnded | ApprovalAsked, line: str
+) -> None:
+    View().show(notice)
+    assert capsys.readouterr().out == line
+
+
+def test_text_that_is_no_answer_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    View().end(ToolLoop(Scripted([Turn("I will not.", stop=Stop.REFUSED)])).run_sync("Hi"))
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].startswith("incomplete (refused)")
+    assert "said, but no answer: I will not." in out

@@ -1,0 +1,21 @@
+"""
+What tests count is told at the end of a test run; how fast the machine is decides nothing.
+"""
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """
+    Print what tests recorded under "counted", also where several processes ran them.
+    """
+    reports = [report for key in ("passed", "failed") for report in terminalreporter.getreports(key)]
+    counted = [str(value) for report in reports for name, value in report.user_properties if name == "counted"]
+    if counted:
+        terminalreporter.section("counted")
+        for line in counted:
+            terminalreporter.write_line(line)

@@ -1,0 +1,78 @@
+"""
+The three vendors' providers refuse the same wrong arguments, in the same words.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import openai
+import pytest
+from anthropic import AsyncAnthropic
+from google.genai import Client
+from google.genai.client import DebugConfig
+
+from rodada.providers.anthropic import Anthropic
+from rodada.providers.google import Google
+from rodada.providers.openai_responses import OpenAIResponses
+from rodada.statemachine.errors import InvalidValue, MissingKey
+
+KEY = "sk-test"
+VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
+PROVIDERS: Mapping[str, Callable[..., object]] = {
+    "Anthropic": Anthropic,
+    "OpenAIResponses": OpenAIResponses,
+    "Google": Google,
+}
+CLIENTS: Mapping[str, Callable[[], Any]] = {
+    "Anthropic": lambda: AsyncAnthropic(api_key=KEY),
+    "OpenAIResponses": lambda: openai.AsyncOpenAI(api_key=KEY),
+    "Google": lambda: Client(enterprise=False, api_key=KEY, debug_config=DebugConfig(client_mode="")).aio,
+}
+every_provider = pytest.mark.parametrize("name", PROVIDERS)
+
+
+def refused(name: str, **arguments: object) -> str:
+    with pytest.raises(InvalidValue) as caught:
+        PROVIDERS[name](arguments.pop("model", "some-model"), **arguments)
+    return str(caught.value)
+
+
+@every_provider
+@pytest.mark.parametrize("model", ["", " "])
+def test_a_model_needs_a_name(name: str, model: str) -> None:
+    assert refused(name, model=model, api_key=KEY) == f"{name}.model: must name a model"
+
+
+@every_provider
+def test_a_turn_may_say_something(name: str) -> None:
+    told = refused(name, api_key=KEY, max_output_tokens=0)
+    assert told == f"{name}.max_output_tokens: must be at least 1, got 0"
+
+
+@every_provider
+def test_what_is_set_elsewhere_is_refused_and_the_place_named(name: str) -> None:
+    told = refused(name, api_key=KEY, options={"tools": []})
+    assert told == f"{name}.options['tools']: is set elsewhere: use ToolLoop(tools=...)"
+
+
+@every_provider
+@pytest.mark.parametrize("beside", [{"api_key": KEY}, {"base_url": "http://127.0.0.1:9"}], ids=str)
+def test_a_key_or_an_address_beside_a_client_is_refused(name: str, beside: dict[str, object]) -> None:
+    told = refused(name, client=CLIENTS[name](), **beside)
+    assert told == f"{name}.client: has its own key and address: give no api_key and no base_url beside it"
+
+
+@every_provider
+@pytest.mark.parametrize("key", ["sk\n", "sk ant", "sk-é"])
+def test_a_key_that_no_header_can_carry_is_refused_unshown(name: str, key: str) -> None:
+    told = refused(name, api_key=key)
+    assert told == f"{name}.api_key: has a blank, a line break or another character that no header can carry"
+
+
+@every_provider
+def test_a_missing_key_names_the_variables(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(MissingKey) as caught:
+        PROVIDERS[name]("some-model")
+    assert (caught.value.provider, set(caught.value.variables) <= set(VARIABLES)) == (name, True)

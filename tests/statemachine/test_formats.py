@@ -1,0 +1,127 @@
+"""
+Samples of every released format: read for ever, and written again byte for byte while the format is the newest.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rodada.statemachine.conversation import FORMAT as CONVERSATION
+from rodada.statemachine.conversation import VERSION as NEWEST_CONVERSATION
+from rodada.statemachine.conversation import Conversation
+from rodada.statemachine.errors import FormatError
+from rodada.statemachine.events import DeadlinePassed, Failure
+from rodada.statemachine.jsontext import JsonObject
+from rodada.statemachine.messages import Exchange, Status, Stop, UserMessage
+from rodada.statemachine.orders import AskApproval, AskModel, StartTool, StopTool, orders
+from rodada.statemachine.run import FORMAT as RUN
+from rodada.statemachine.run import VERSION as NEWEST_RUN
+from rodada.statemachine.run import Run
+from rodada.statemachine.states import Reason, State
+from rodada.statemachine.wording import PORTUGUESE
+from support.pairing import broken_pairs
+from support.walks import after
+
+FORMATS = Path(__file__).parent / "formats"
+RUNS = sorted(path.name for path in FORMATS.glob("run-*.json"))
+
+
+def text_of(name: str) -> str:
+    return (FORMATS / name).read_text("utf-8")
+
+
+def stored(name: str) -> JsonObject:
+    document: JsonObject = json.loads(text_of(name))
+    return document
+
+
+def written(document: JsonObject) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def sample(name: str) -> Run:
+    return Run.from_json(stored(name))
+
+
+def test_there_is_a_sample_of_every_released_format() -> None:
+    assert {f"conversation-{version}.json" for version in range(1, NEWEST_CONVERSATION + 1)} <= {
+        path.name for path in FORMATS.iterdir()
+    }
+    assert {f"run-{version}.json" for version in range(1, NEWEST_RUN + 1)} <= set(RUNS)
+
+
+def test_conversation_1_is_read_and_written_again_byte_for_byte() -> None:
+    conversation = Conversation.from_json(stored("conversation-1.json"))
+    assert written(conversation.to_json(reasoning=True)) == text_of("conversation-1.json")
+    assert broken_pairs(stored("conversation-1.json")) == []
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_run_1_is_read_and_written_again_byte_for_byte(name: str) -> None:
+    assert written(sample(name).to_json()) == text_of(name)
+
+
+def test_conversation_1_means_what_it_meant() -> None:
+    conversation = Conversation.from_json(stored("conversation-1.json"))
+    assert conversation.id == "conversation_0f8fad5bd9cb469fa16570867728950e"
+    person, every, cut, answer, *more = conversation.entries
+    assert isinstance(person, UserMessage)
+    assert person.text == 'Quanto melhorou meu supino este mês? 😀 "quoted" \\ \t'
+    assert isinstance(every, Exchange)
+    assert [result.status for result in every.results] == list(Status)
+    assert [request.wire_id for request in every.turn.requests] == [
+        None,
+        "toolu_01",
+        "toolu_02",
+        "toolu_03",
+        "toolu_04",
+    ]
+    assert every.turn.requests[0].arguments == {"kg": 82.5, "exercício": "supino"}
+    assert [piece.bare is None for piece in every.turn.native] == [True, False]
+    assert isinstance(cut, Exchange)
+    assert (cut.turn.stop, cut.turn.requests[0].arguments) == (Stop.CUT, None)
+    assert getattr(answer, "text", "") == "Seu recorde é 82,5 kg."
+    assert [type(entry) for entry in more] == [UserMessage, UserMessage]
+    assert "c2lnbmVk" not in json.dumps(conversation.to_json())
+
+
+def test_the_stored_runs_wait_for_what_they_waited_for() -> None:
+    waiting = {name: (sample(name).state, orders(sample(name))) for name in RUNS}
+    assert waiting.pop("run-1-appending.json")[0] is State.APPEND_HISTORY
+    assert waiting == {
+        "run-1.json": (State.AWAIT_APPROVAL, (AskApproval("call_7_0"),)),
+        "run-1-paused.json": (State.CALL_MODEL, (AskModel(4, True, 40),)),
+        "run-1-running.json": (State.EXECUTE_TOOLS, (StartTool("call_7_0"), StopTool("call_7_0"))),
+        "run-1-ended.json": (State.FINALIZE, ()),
+    }
+
+
+def test_a_stored_run_goes_on() -> None:
+    run = after(sample("run-1.json"), DeadlinePassed(mono_ms=9000))
+    assert (run.state, run.reason, run.people_ms) == (State.APPEND_HISTORY, Reason.DEADLINE, 6400)
+    assert isinstance(run.entry, Exchange)
+    assert [result.status for result in run.entry.results] == [Status.NOT_EXECUTED, Status.DENIED, Status.NOT_EXECUTED]
+    assert PORTUGUESE.because_deadline in run.entry.results[0].text
+
+
+def test_a_stored_end_tells_its_outcome() -> None:
+    ending = sample("run-1-ended.json").outcome
+    assert ending is not None
+    assert ending.answer == PORTUGUESE.own_answer(Reason.DEADLINE, ("save_goal",))
+    assert ending.failure == Failure("ProviderQuota", "out of credit", False, "anthropic", 429, "quota", None)
+
+
+@pytest.mark.parametrize("version", ["2", "11"])
+def test_a_later_version_is_refused_by_name(version: str) -> None:
+    with pytest.raises(FormatError, match=rf"^\$\.format: {RUN}/{version} is later than {RUN}/1: read it with a newer"):
+        Run.from_json({**stored("run-1.json"), "format": f"{RUN}/{version}"})
+    with pytest.raises(FormatError, match=rf"{CONVERSATION}/{version} is later than {CONVERSATION}/1"):
+        Conversation.from_json({**stored("conversation-1.json"), "format": f"{CONVERSATION}/{version}"})
+
+
+def test_one_format_is_not_read_as_another() -> None:
+    with pytest.raises(FormatError, match=rf"expected {CONVERSATION}/1 or earlier, found str '{RUN}/1'"):
+        Conversation.from_json(stored("run-1.json"))
+    with pytest.raises(FormatError, match=rf"expected {RUN}/1 or earlier, found str '{CONVERSATION}/1'"):
+        Run.from_json(stored("conversation-1.json"))

@@ -1,0 +1,135 @@
+"""
+Entries check themselves when they are built: one that exists is legal.
+"""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rodada.statemachine.errors import InvalidValue
+from rodada.statemachine.messages import (
+    Exchange,
+    ModelTurn,
+    Piece,
+    Status,
+    Stop,
+    Text,
+    ToolRequest,
+    ToolResult,
+    Usage,
+    UserMessage,
+    merged,
+    plain_text,
+)
+from support import words
+
+A, B = ToolRequest("a", "tool", "{}"), ToolRequest("b", "tool", "{}")
+DONE_A, DONE_B = (ToolResult.of(each, Status.SUCCEEDED, "done") for each in (A, B))
+ASKED = ModelTurn(Stop.WHOLE, requests=(A, B))
+
+
+@given(words.exchanges())
+def test_an_exchange_has_one_result_for_each_request_in_order(exchange: Exchange) -> None:
+    assert [result.id for result in exchange.results] == [request.id for request in exchange.turn.requests]
+
+
+@given(words.turns(stops=(Stop.WHOLE, Stop.CUT), asked=(A, B)), st.lists(st.sampled_from((DONE_A, DONE_B)), max_size=4))
+def test_results_that_do_not_answer_the_requests_in_order_are_refused(turn: ModelTurn, given: list[ToolResult]) -> None:
+    if given == [DONE_A, DONE_B]:
+        assert Exchange(turn, tuple(given)).results == (DONE_A, DONE_B)
+    else:
+        with pytest.raises(InvalidValue, match=r"Exchange: results must answer \['a', 'b'\] in this order, got "):
+            Exchange(turn, tuple(given))
+
+
+def test_a_turn_that_asks_for_nothing_is_no_exchange() -> None:
+    with pytest.raises(InvalidValue, match="it is an answer, not an exchange"):
+        Exchange(ModelTurn(Stop.WHOLE, "hello"), ())
+
+
+@pytest.mark.parametrize("stop", [stop for stop in Stop if stop not in (Stop.WHOLE, Stop.CUT)])
+def test_only_whole_and_cut_turns_carry_requests(stop: Stop) -> None:
+    assert ModelTurn(Stop.CUT, requests=(A,)).requests == (A,)
+    with pytest.raises(InvalidValue, match=f"a {stop.value} turn must not carry requests"):
+        ModelTurn(stop, requests=(A,))
+
+
+def test_two_requests_of_a_turn_have_two_ids_and_none_is_empty() -> None:
+    with pytest.raises(InvalidValue, match="two requests share an id"):
+        ModelTurn(Stop.WHOLE, requests=(A, A))
+    with pytest.raises(InvalidValue, match="an id must not be empty"):
+        ToolRequest("", "tool", "{}")
+
+
+@pytest.mark.parametrize("content", [(), (Text(""),), (Text(" \n"), Text("\t"))])
+def test_a_person_who_says_nothing_sends_no_message(content: tuple[Text, ...]) -> None:
+    with pytest.raises(InvalidValue, match="UserMessage: a message must say something"):
+        UserMessage("m", content)
+
+
+@given(words.turns())
+def test_the_facts_of_a_turn_follow_from_its_content(turn: ModelTurn) -> None:
+    assert turn.has_words == bool(turn.text.strip())
+    turn.text.encode("utf-8")
+
+
+def test_the_facts_of_a_request_and_a_result_follow_from_their_content() -> None:
+    one, other = ToolRequest("a", "t", '{"x":1,"y":2}'), ToolRequest("a", "t", '{ "y": 2, "x": 1 }')
+    assert one.digest == other.digest != ToolRequest("a", "t", '{"x":2}').digest
+    assert one != other
+    result = ToolResult("a", Status.FAILED, (Text("ab"), Text("c")))
+    assert (result.text, result.size) == ("abc", 3)
+    assert result.digest == ToolResult.of(one, Status.SUCCEEDED, "abc").digest
+
+
+def test_arguments_are_a_fresh_object_or_none() -> None:
+    request = ToolRequest("a", "t", '{"x":[1]}')
+    first = request.arguments or {}
+    assert first == {"x": [1]}
+    first.clear()
+    assert request.arguments == {"x": [1]}
+    assert ToolRequest("a", "t", "[1]").arguments is None
+    assert ToolRequest("a", "t", "").arguments == {}
+
+
+def test_lone_surrogates_are_mended_in_all_that_is_sent_again() -> None:
+    bad, mended = "a\ud800", "a\ufffd"
+    assert Text(bad).text == mended
+    assert (ToolRequest("i", bad, bad).name, ToolRequest("i", bad, bad).raw) == (mended, mended)
+    assert ModelTurn(Stop.WHOLE, bad).text == mended
+
+
+def test_what_a_wire_sent_is_not_shown() -> None:
+    assert repr(Piece("secret", "secret")) == "Piece()"
+
+
+@given(st.none() | words.counts, st.none() | words.counts)
+def test_a_total_is_input_and_output_as_far_as_told(sent: int | None, said: int | None) -> None:
+    usage = Usage(input_tokens=sent, output_tokens=said, cached_input_tokens=5, reasoning_tokens=7)
+    assert usage.total == (sent or 0) + (said or 0)
+
+
+@given(st.lists(words.turns(stops=(Stop.PAUSED,)), max_size=3), words.turns())
+def test_a_paused_turn_is_one_turn_with_its_end(held: list[ModelTurn], last: ModelTurn) -> None:
+    whole = merged(tuple(held), last)
+    every = (*held, last)
+    assert whole.text == "".join(turn.text for turn in every)
+    assert whole.native == tuple(piece for turn in every for piece in turn.native)
+    assert whole.has_words == any(turn.has_words for turn in every)
+    assert (whole.stop, whole.stop_word, whole.requests, whole.usage) == (
+        last.stop,
+        last.stop_word,
+        last.requests,
+        last.usage,
+    )
+    assert (whole.wire, whole.model, whole.response_id) == (last.wire, last.model, last.response_id)
+
+
+def test_the_text_of_parts_is_joined() -> None:
+    assert plain_text(()) == ""
+    assert plain_text((Text("a"), Text("b"))) == UserMessage("m", (Text("a"), Text("b"))).text == "ab"
+
+
+def test_an_id_that_is_no_text_is_refused() -> None:
+    with pytest.raises(InvalidValue, match=r"ToolRequest\.id: takes a str, got 7"):
+        ToolRequest(7, "t", "{}")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,67 @@
+"""
+README tells the truth: its code runs, its tables are those of the code.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+
+from rodada.providers.loopback import Call, Loopback, Turn
+from rodada.statemachine import Limits, Reason
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """
+    The code blocks of one language.
+    """
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_the_code_runs_as_it_stands() -> None:
+    """
+    The blocks build on one another; the model is the loopback server, reached as the vendor's SDK would reach it.
+    """
+    script = [
+        Turn(calls=(Call("read_log", {"exercise": "bench press"}),)),
+        Turn("You lift 5 kg more."),
+        Turn("Still 5 kg more."),
+    ]
+    with Loopback(script) as server:
+        environment = {"ANTHROPIC_API_KEY": "test", "ANTHROPIC_BASE_URL": server.base_url("anthropic"), "PATH": ""}
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", "\n".join([*blocks("python"), "loop.close()"])],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    assert ("", 0) == (done.stderr, done.returncode)
+    lines = done.stdout.splitlines()
+    assert "completed You lift 5 kg more." == lines[0]
+    assert ["Ended", "Still 5 kg more."] == lines[-2:]
+
+
+def test_the_table_of_limits_is_whole() -> None:
+    told = {
+        name
+        for row in re.findall(r"^\| (`[^|]*`) \|", README, flags=re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row)
+    }
+
+    assert {field.name for field in attrs.fields(Limits)} <= told
+
+
+def test_each_reason_is_named() -> None:
+    assert all(f"`{reason.value}`" in README for reason in Reason if reason is not Reason.CANCELLED)
+
+
+def test_links_lead_to_files() -> None:
+    root = Path(__file__).parents[1]
+
+    assert all((root / target).exists() for target in re.findall(r"\]\(([^)#]+)\)", README))

@@ -1,0 +1,396 @@
+"""
+The schema of every kind of signature that people write, and what the function gets of what a model sends.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import pytest
+
+from rodada.statemachine.messages import Status
+from rodada.tools import ToolDefinitionError, tool
+from support.signatures import ROWS
+from support.tool_calls import request, told
+
+SCHEMAS: Mapping[str, Mapping[str, Any]] = {
+    "nothing": {"properties": {}},
+    "plain": {
+        "properties": {
+            "a": {"type": "integer"},
+            "b": {"type": "string"},
+            "c": {"type": "number"},
+            "d": {"type": "boolean"},
+        },
+        "required": ["a", "b", "c", "d"],
+    },
+    "default": {"properties": {"a": {"type": "integer"}, "b": {"default": 3, "type": "integer"}}, "required": ["a"]},
+    "optional": {"properties": {"a": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}, "required": ["a"]},
+    "optional_with_default": {"properties": {"a": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None}}},
+    "literal": {
+        "properties": {"a": {"enum": ["x", "y"], "type": "string"}, "b": {"const": 3, "default": 3, "type": "integer"}},
+        "required": ["a"],
+    },
+    "enums": {
+        "$defs": {
+            "Level": {"enum": [1, 2], "title": "Level", "type": "integer"},
+            "Size": {"enum": ["s", "l"], "title": "Size", "type": "string"},
+        },
+        "properties": {"a": {"$ref": "#/$defs/Size"}, "b": {"$ref": "#/$defs/Level"}},
+        "required": ["a", "b"],
+    },
+    "union": {
+        "properties": {
+            "a": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"items": {"type": "integer"}, "type": "array"}]}
+        },
+        "required": ["a"],
+    },
+    "tagged": {
+        "$defs": {
+            "Cat": {
+                "properties": {"kind": {"const": "cat", "type": "string"}},
+                "required": ["kind"],
+                "title": "Cat",
+                "type": "object",
+            },
+            "Dog": {
+                "properties": {"kind": {"const": "dog", "type": "string"}, "age": {"type": "integer"}},
+                "required": ["kind", "age"],
+                "title": "Dog",
+                "type": "object",
+            },
+        },
+        "properties": {
+            "a": {
+                "discriminator": {"mapping": {"cat": "#/$defs/Cat", "dog": "#/$defs/Dog"}, "propertyName": "kind"},
+                "oneOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}],
+            }
+        },
+        "required": ["a"],
+    },
+    "model": {
+        "$defs": {
+            "Item": {
+                "description": "An item of an order.",
+                "properties": {"name": {"type": "string"}, "count": {"default": 1, "type": "integer"}},
+                "required": ["name"],
+                "title": "Item",
+                "type": "object",
+            }
+        },
+        "properties": {"a": {"$ref": "#/$defs/Item"}},
+        "required": ["a"],
+    },
+    "closed": {
+        "$defs": {
+            "Closed": {
+                "additionalProperties": False,
+                "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}},
+                "required": ["x", "y"],
+                "title": "Closed",
+                "type": "object",
+            }
+        },
+        "properties": {"a": {"$ref": "#/$defs/Closed"}},
+        "required": ["a"],
+    },
+    "models": {
+        "$defs": {
+            "Item": {
+                "description": "An item of an order.",
+                "properties": {"name": {"type": "string"}, "count": {"default": 1, "type": "integer"}},
+                "required": ["name"],
+                "title": "Item",
+                "type": "object",
+            }
+        },
+        "properties": {
+            "a": {"items": {"$ref": "#/$defs/Item"}, "type": "array"},
+            "b": {"additionalProperties": {"$ref": "#/$defs/Item"}, "type": "object"},
+        },
+        "required": ["a", "b"],
+    },
+    "of_dataclass": {
+        "$defs": {
+            "Point": {
+                "additionalProperties": False,
+                "properties": {"x": {"type": "integer"}, "y": {"default": 0, "type": "integer"}},
+                "required": ["x"],
+                "title": "Point",
+                "type": "object",
+            }
+        },
+        "properties": {"a": {"$ref": "#/$defs/Point"}},
+        "required": ["a"],
+    },
+    "typed_dict": {
+        "$defs": {
+            "Place": {
+                "additionalProperties": False,
+                "properties": {"city": {"type": "string"}, "zip": {"type": "string"}},
+                "required": ["city"],
+                "title": "Place",
+                "type": "object",
+            }
+        },
+        "properties": {"a": {"$ref": "#/$defs/Place"}},
+        "required": ["a"],
+    },
+    "named_tuple": {
+        "$defs": {
+            "Pair": {
+                "maxItems": 2,
+                "minItems": 2,
+                "prefixItems": [{"type": "integer"}, {"type": "string"}],
+                "type": "array",
+            }
+        },
+        "properties": {"a": {"$ref": "#/$defs/Pair"}},
+        "required": ["a"],
+    },
+    "of_attrs": {
+        "$defs": {
+            "Goal": {
+                "additionalProperties": False,
+                "description": "A goal of training.",
+                "properties": {
+                    "exercise": {"type": "string"},
+                    "kg": {"default": 20.0, "type": "number"},
+                    "steps": {"items": {"$ref": "#/$defs/Goal"}, "type": "array"},
+                },
+                "required": ["exercise"],
+                "title": "Goal",
+                "type": "object",
+            }
+        },
+        "properties": {
+            "a": {"$ref": "#/$defs/Goal"},
+            "b": {
+                "anyOf": [
+                    {"additionalProperties": {"items": {"$ref": "#/$defs/Goal"}, "type": "array"}, "type": "object"},
+                    {"type": "null"},
+                ],
+                "default": None,
+            },
+        },
+        "required": ["a"],
+    },
+    "attrs_union": {
+        "$defs": {
+            "Goal": {
+                "additionalProperties": False,
+                "description": "A goal of training.",
+                "properties": {
+                    "exercise": {"type": "string"},
+                    "kg": {"default": 20.0, "type": "number"},
+                    "steps": {"items": {"$ref": "#/$defs/Goal"}, "type": "array"},
+                },
+                "required": ["exercise"],
+                "title": "Goal",
+                "type": "object",
+            },
+            "Point": {
+                "additionalProperties": False,
+                "properties": {"x": {"type": "integer"}, "y": {"default": 0, "type": "integer"}},
+                "required": ["x"],
+                "title": "Point",
+                "type": "object",
+            },
+        },
+        "properties": {"a": {"anyOf": [{"$ref": "#/$defs/Goal"}, {"$ref": "#/$defs/Point"}, {"type": "integer"}]}},
+        "required": ["a"],
+    },
+    "recursive": {
+        "$defs": {
+            "Tree": {
+                "properties": {
+                    "name": {"type": "string"},
+                    "children": {"default": [], "items": {"$ref": "#/$defs/Tree"}, "type": "array"},
+                },
+                "required": ["name"],
+                "title": "Tree",
+                "type": "object",
+            }
+        },
+        "properties": {"a": {"$ref": "#/$defs/Tree"}},
+        "required": ["a"],
+    },
+    "recursive_required": {
+        "$defs": {
+            "Chain": {
+                "properties": {"links": {"items": {"$ref": "#/$defs/Chain"}, "type": "array"}},
+                "required": ["links"],
+                "title": "Chain",
+                "type": "object",
+            }
+        },
+        "properties": {"a": {"anyOf": [{"$ref": "#/$defs/Chain"}, {"type": "null"}]}},
+        "required": ["a"],
+    },
+    "times": {
+        "properties": {
+            "a": {"format": "date", "type": "string"},
+            "b": {"format": "date-time", "type": "string"},
+            "c": {"format": "time", "type": "string"},
+            "d": {"format": "duration", "type": "string"},
+        },
+        "required": ["a", "b", "c", "d"],
+    },
+    "scalars": {
+        "properties": {
+            "a": {"anyOf": [{"type": "number"}, {"type": "string"}]},
+            "b": {"format": "uuid", "type": "string"},
+            "c": {"format": "binary", "type": "string"},
+        },
+        "required": ["a", "b", "c"],
+    },
+    "collections": {
+        "properties": {
+            "a": {"items": {"type": "integer"}, "type": "array"},
+            "b": {"items": {"type": "string"}, "type": "array", "uniqueItems": True},
+            "c": {
+                "maxItems": 2,
+                "minItems": 2,
+                "prefixItems": [{"type": "integer"}, {"type": "string"}],
+                "type": "array",
+            },
+            "d": {"additionalProperties": {"type": "number"}, "type": "object"},
+            "e": {"items": {"type": "integer"}, "type": "array"},
+        },
+        "required": ["a", "b", "c", "d", "e"],
+    },
+    "constrained": {
+        "properties": {"a": {"maximum": 9, "minimum": 1, "type": "integer"}, "b": {"maxLength": 3, "type": "string"}},
+        "required": ["a", "b"],
+    },
+    "annotated": {
+        "properties": {
+            "a": {"items": {"minimum": 0, "type": "integer"}, "maxItems": 2, "minItems": 1, "type": "array"}
+        },
+        "required": ["a"],
+    },
+    "patterned": {"properties": {"a": {"pattern": "^[a-z]+$", "type": "string"}}, "required": ["a"]},
+    "described": {
+        "$defs": {
+            "Item": {
+                "description": "An item of an order.",
+                "properties": {"name": {"type": "string"}, "count": {"default": 1, "type": "integer"}},
+                "required": ["name"],
+                "title": "Item",
+                "type": "object",
+            }
+        },
+        "properties": {
+            "a": {"description": "how many", "type": "integer"},
+            "b": {"$ref": "#/$defs/Item", "description": "what"},
+        },
+        "required": ["a", "b"],
+    },
+    "keyword_only": {
+        "properties": {"a": {"type": "integer"}, "b": {"default": "x", "type": "string"}},
+        "required": ["a"],
+    },
+    "anything": {"properties": {"a": {}, "b": {"default": None}}, "required": ["a"]},
+    "partly": {"properties": {"b": {"type": "integer"}}, "required": ["b"]},
+    "method": {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+    "of_class": {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+    "in_async": {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+}
+
+
+def test_the_table_is_whole() -> None:
+    assert list(ROWS) == list(SCHEMAS)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_schema_says_what_the_signature_says(name: str) -> None:
+    made = tool(name=name)(ROWS[name].function)
+
+    assert json.loads(made.declaration.schema) == {"type": "object", "additionalProperties": False, **SCHEMAS[name]}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_function_gets_values_of_its_types(name: str) -> None:
+    made = tool(name=name)(ROWS[name].function)
+    raw = json.dumps(dict(ROWS[name].sent))
+
+    got = made.arguments.check(request(name, raw))
+
+    assert got == ROWS[name].got
+    assert isinstance(got, dict)
+    assert list(map(type, got.values())) == list(map(type, ROWS[name].got.values()))
+    assert told(made, raw)[0] is Status.SUCCEEDED
+
+
+# attrs classes
+
+
+@attrs.define
+class Load:
+    kg: float = attrs.field(validator=attrs.validators.le(200.0))
+    unit: str = attrs.field(default="kg", validator=attrs.validators.in_(["kg", "lb"]))
+    label: str = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.label = f"{self.kg} {self.unit}"
+
+
+@tool
+def lift(loads: list[Load], last: Load | None = None) -> str:
+    return ", ".join(each.label for each in loads)
+
+
+def test_f104_an_attrs_class_of_an_enclosing_function_is_built() -> None:
+    @attrs.frozen
+    class Step:
+        text: "str"
+        then: "Step | None" = None
+
+    @tool
+    def walk(step: Step) -> str:
+        return f"{step.text} {step.then and step.then.text}"
+
+    assert told(walk, '{"step":{"text":"a","then":{"text":"b"}}}') == (Status.SUCCEEDED, "a b")
+
+
+def test_an_attrs_class_checks_itself_and_names_the_place() -> None:
+    assert told(lift, '{"loads":[{"kg":1},{"kg":2,"unit":"lb"}]}') == (Status.SUCCEEDED, "1.0 kg, 2.0 lb")
+    takes = "It takes loads: array, last: object or null (optional)."
+    for sent, told_why in (
+        ({"kg": 500}, "loads.0: Value error, 'kg' must be <= 200.0: 500.0. "),
+        ({"kg": 1, "unit": "st"}, "loads.0: Value error, 'unit' must be in ['kg', 'lb'] (got 'st'). "),
+        ({"kg": 1, "label": "x"}, "loads.0.label: is no argument of this tool. "),
+        ({"unit": "kg"}, "loads.0.kg: is required. "),
+        ({"kg": "NaN"}, "loads.0.kg: Input should be a finite number. "),
+    ):
+        status, text = told(lift, json.dumps({"loads": [sent]}))
+        assert (status, text) == (Status.FAILED, f"lift was not run; its arguments: {told_why}{takes}")
+
+
+def test_an_attrs_class_that_pydantic_knows_itself_is_left_to_it() -> None:
+    @attrs.frozen
+    class Known:
+        text: str
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source: object, handler: Any) -> Any:
+            return handler(str)
+
+    @tool
+    def say(what: Known) -> str:
+        return str(what)
+
+    assert told(say, '{"what":"hello"}') == (Status.SUCCEEDED, "hello")
+
+
+def test_what_cannot_be_checked_is_refused_with_the_parameter_and_the_reason() -> None:
+    @attrs.define
+    class Untyped:
+        x = attrs.field()  # type: ignore[var-annotated]
+
+    def f(a: int, b: Untyped) -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match="field 'x' of Untyped has no type: annotate it") as caught:
+        tool(f)
+    assert caught.value.parameter == "b"

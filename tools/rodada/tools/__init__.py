@@ -1,0 +1,12 @@
+"""
+Functions become tools: their schema, their checks, and one true result for every call.
+"""
+
+from rodada.tools.adopting import adopt as adopt
+from rodada.tools.context import Context as Context
+from rodada.tools.decorator import Tool as Tool
+from rodada.tools.decorator import tool as tool
+from rodada.tools.errors import ToolDefinitionError as ToolDefinitionError
+from rodada.tools.errors import ToolError as ToolError
+from rodada.tools.errors import ToolLoadError as ToolLoadError
+from rodada.tools.loading import load_tools as load_tools

@@ -1,0 +1,157 @@
+"""
+One call of a function: run once, it ends in exactly one true result, whatever the function does.
+"""
+
+import asyncio
+import contextlib
+import inspect
+import traceback
+from collections.abc import Awaitable, Callable
+from typing import cast
+
+from attrs import define, field
+
+from rodada.statemachine.jsontext import clean_text
+from rodada.statemachine.log import log_warning
+from rodada.statemachine.messages import Status, ToolRequest, ToolResult
+from rodada.statemachine.ports import CallSetting
+from rodada.tools.arguments import Arguments
+from rodada.tools.errors import ToolError
+from rodada.tools.options import Options
+from rodada.tools.results import LEAVES, Unshowable, cut_text, error_name, result_text
+from rodada.tools.threads import InThread
+
+
+@define(eq=False)
+class FunctionCall:
+    """
+    A call whose arguments passed their checks.
+
+    Attributes:
+        function: sync or async; a sync one runs in a thread of its own, or in place when it is deterministic.
+        arguments: by name.
+        request: what the model asked.
+        setting: the run around it.
+        options: of the tool.
+        leading: values that stand in front and have no name.
+    """
+
+    function: Callable[..., object]
+    arguments: Arguments
+    request: ToolRequest
+    setting: CallSetting
+    options: Options
+    leading: tuple[object, ...] = ()
+    _thread: InThread[ToolResult] | None = field(default=None, init=False)
+
+    async def run(self) -> ToolResult:
+        """
+        Run the function. Only a cancel of this coroutine, KeyboardInterrupt and SystemExit leave it.
+        """
+        if _is_async(self.function):
+            return await self._awaited()
+        return self._called() if self.options.deterministic else await self._threaded()
+
+    @property
+    def alive(self) -> bool:
+        """
+        Whether the function still runs in a thread that was left to itself.
+        """
+        return self._thread is not None and self._thread.alive
+
+    async def _threaded(self) -> ToolResult:
+        try:
+            self._thread = InThread(f"rodada-tool-{self.request.name}", self._called)
+        except RuntimeError as error:
+            return self._failed(error)
+        return await self._thread.answer()
+
+    def _called(self) -> ToolResult:
+        try:
+            value = self.function(*self.leading, **self.arguments)
+        except LEAVES:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a tool raises is a result
+            return self._failed(error)
+        return self._returned(value)
+
+    async def _awaited(self) -> ToolResult:
+        cancels = _cancels()
+        try:
+            value = await cast(Awaitable[object], self.function(*self.leading, **self.arguments))
+        except LEAVES:
+            raise
+        except asyncio.CancelledError as error:
+            # Somebody wants this task to stop, or the tool raised it itself: only the count of cancels tells.
+            if _cancels() > cancels:
+                raise
+            return self._failed(error)
+        except BaseException as error:  # noqa: BLE001 - whatever a tool raises is a result
+            return self._failed(error)
+        return self._returned(value)
+
+    def _returned(self, value: object) -> ToolResult:
+        # Asking the value itself, as isinstance does, would run code of its own.
+        if issubclass(type(value), BaseException):
+            return self._failed(cast(BaseException, value))
+        try:
+            return self._result(Status.SUCCEEDED, result_text(value))
+        except Unshowable as error:
+            text = f"{self.request.name} ran to its end, but what it returned cannot be shown: {error}."
+            return self._result(Status.FAILED, text)
+
+    def _failed(self, error: BaseException) -> ToolResult:
+        # Neither a log filter nor a hook of the host may change the result.
+        with contextlib.suppress(Exception):
+            log_warning("tool.failed", tool=self.request.name, error=error_name(error), place=_place(error))
+        self._tell(error)
+        return self._result(Status.FAILED, self._why(error))
+
+    def _tell(self, error: BaseException) -> None:
+        if self.options.on_error is None:
+            return
+        try:
+            self.options.on_error(self.request, error)
+        except LEAVES:
+            raise
+        except BaseException as second:  # noqa: BLE001 - see above
+            with contextlib.suppress(Exception):
+                log_warning("tool.on_error_failed", tool=self.request.name, error=error_name(second))
+
+    def _why(self, error: BaseException) -> str:
+        plain = f"{self.request.name} failed: it raised {error_name(error)}"
+        may_tell = isinstance(error, ToolError) or self.options.errors == "message"
+        message = _message(error) if may_tell else ""
+        if isinstance(error, ToolError):
+            return message or f"{self.request.name} failed."
+        return f"{plain}: {message}" if message else f"{plain}. Its details are withheld."
+
+    def _result(self, status: Status, text: str) -> ToolResult:
+        return ToolResult.of(self.request, status, cut_text(text, self.setting.limits.max_result_chars))
+
+
+def _cancels() -> int:
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
+
+
+def _is_async(function: Callable[..., object]) -> bool:
+    by_class = getattr(type(function), "__call__", None)  # noqa: B004 - the function itself is wanted
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(by_class)
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return clean_text(str(error)).strip()
+    except LEAVES:
+        raise
+    except BaseException:  # noqa: BLE001 - the exception's own __str__ may raise anything
+        return ""
+
+
+def _place(error: BaseException) -> str:
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if not frames:
+        return "an unknown place"
+    frame, line = frames[-1]
+    return f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_qualname}, line {line}"

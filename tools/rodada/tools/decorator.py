@@ -1,0 +1,221 @@
+"""
+`@tool`: a function becomes a tool, and can still be called as the function that it is.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+from attrs import evolve, field, frozen
+
+from rodada.statemachine.errors import InvalidValue
+from rodada.statemachine.jsontext import clean_text
+from rodada.statemachine.messages import Status, ToolRequest, ToolResult
+from rodada.statemachine.plan import PlannedCall
+from rodada.statemachine.ports import CallSetting, ToolCall
+from rodada.statemachine.request import ToolDeclaration
+from rodada.statemachine.scheduling import EVERYTHING, Touches
+from rodada.statemachine.toolbox import RefusedCall
+from rodada.tools.arguments import Checks, Refusal, argument_model
+from rodada.tools.calls import FunctionCall
+from rodada.tools.context import Context
+from rodada.tools.definitions import defined_place, legal_name
+from rodada.tools.docstrings import read_docstring
+from rodada.tools.errors import ToolDefinitionError
+from rodada.tools.options import Errors, OnError, Options, Resources, Usual
+from rodada.tools.results import cut_text
+from rodada.tools.signatures import Contexts, plain_function, signature_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@frozen
+class Tool(Generic[P, R]):
+    """
+    A function that a model may ask for; build it with `tool` or `adopt`. It fits `rodada.statemachine.ports.AnyTool`.
+    Two tools are equal when they tell the model the same, call the same function, and have the same options.
+
+    Attributes:
+        declaration: what the model is told.
+        function: as it was given.
+        arguments: checks what a model sends.
+        options: what is said of it beside the function.
+        contexts: the parameters that the engine gives.
+    """
+
+    declaration: ToolDeclaration
+    function: Callable[P, R] = field(hash=False)
+    arguments: Checks = field(repr=False, eq=False)
+    options: Options = field(repr=False, default=Options())
+    contexts: Contexts = field(repr=False, default=Contexts())
+
+    @property
+    def name(self) -> str:
+        """
+        The name that the model uses.
+        """
+        return self.declaration.name
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """
+        Call the function as it is: nothing is checked, and exceptions are exceptions.
+        """
+        return self.function(*args, **kwargs)
+
+    def planned(self, request: ToolRequest) -> PlannedCall | None:
+        """
+        Kind and approvals of a call; None when its arguments will be refused.
+        """
+        if isinstance(self.arguments.check(request), Refusal):
+            return None
+        approvals, deterministic = int(self.options.needs_approval), self.options.deterministic
+        return PlannedCall(request.id, self.options.kind, approvals, deterministic=deterministic)
+
+    def seconds(self, usual: float | None) -> float | None:
+        """
+        The tool's own time limit in seconds, or the usual one; None is unlimited.
+        """
+        return self.options.seconds(usual)
+
+    @property
+    def declared(self) -> bool:
+        """
+        Whether it was said which resources it touches.
+        """
+        return self.options.declared
+
+    def touches(self, request: ToolRequest) -> Touches:
+        """
+        The resources that a call touches.
+        """
+        arguments = self.arguments.check(request)
+        return EVERYTHING if isinstance(arguments, Refusal) else self.options.touches(arguments)
+
+    def call(self, request: ToolRequest, setting: CallSetting) -> ToolCall:
+        """
+        The call of a request, not yet running; with bad arguments one that is refused.
+        """
+        arguments = self.arguments.check(request)
+        if isinstance(arguments, Refusal):
+            text = cut_text(
+                f"{self.name} was not run; its arguments: {arguments.text}.", setting.limits.max_result_chars
+            )
+            return RefusedCall(ToolResult.of(request, Status.FAILED, text))
+        context = Context(setting.context, setting)
+        given = {**arguments, **dict.fromkeys(self.contexts.named, context)}
+        leading = (context,) * self.contexts.leading
+        return FunctionCall(self.function, given, request, setting, self.options, leading)
+
+
+@overload
+def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    reads: Resources = None,
+    writes: Resources = None,
+    exclusive: bool = False,
+    deterministic: bool = False,
+    idempotent: bool = False,
+    needs_approval: bool | int = False,
+    timeout: float | Usual | None = Usual.USUAL,
+    errors: Errors = "class",
+    on_error: OnError | None = None,
+) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
+
+
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    reads: Resources = None,
+    writes: Resources = None,
+    exclusive: bool = False,
+    deterministic: bool = False,
+    idempotent: bool = False,
+    needs_approval: bool | int = False,
+    timeout: float | Usual | None = Usual.USUAL,
+    errors: Errors = "class",
+    on_error: OnError | None = None,
+) -> Tool[..., Any] | Callable[[Callable[..., Any]], Tool[..., Any]]:
+    """
+    Make a tool of a sync or async function: schema from its signature, descriptions from its docstring.
+
+    A function without a docstring gets an empty description; with the extra `docstrings` what it says of parameters
+    (in the style of Google, NumPy or Sphinx) goes to them, and its other sections to nobody. A sync function runs in
+    a daemon thread of its own with the caller's context variables. What a tool raises becomes a failed result that
+    names the exception's class only, unless it raises (or returns) `ToolError`. A parameter of type `Context[T]` is
+    filled in by the engine.
+
+    Args:
+        name: instead of the function's own; letters, digits, "_" and "-", at most 64.
+        description: instead of the docstring.
+        reads, writes: names of the resources that it touches, one or several. `reads` without `writes` makes it
+            a read, which may be run again after a crash; `reads=()` touches nothing shared. A function names them
+            from the arguments: `writes=lambda a: f"order:{a['order_id']}"`.
+        exclusive: no other call runs beside it, with `ToolLoop(parallel=True)` either.
+        deterministic: the arguments alone decide the result, and nothing is touched. Each distinct argument set is
+            computed once a run, a sync function in place, where no timeout can cut it off; the outcome marks the calls.
+        idempotent: whether the same call may run twice with the effect of once.
+        needs_approval: whether somebody must approve each call, or how many must.
+        timeout: seconds that a call may take; None is unlimited; not given, the limit of the run.
+        errors: "message" tells the model the message of an exception too, which may carry secrets.
+        on_error: called with the request and the exception; for a sync function in its thread.
+
+    Raises:
+        ToolDefinitionError: the function cannot be a tool as it is written, or an option is wrong.
+    """
+    names = _callers_names()
+
+    def made(function: Callable[..., Any]) -> Tool[..., Any]:
+        inner = function.__func__ if isinstance(function, staticmethod) else function
+        place = defined_place(inner)
+        try:
+            options = Options(
+                reads=reads,
+                writes=writes,
+                exclusive=exclusive,
+                deterministic=deterministic,
+                idempotent=idempotent,
+                needs_approval=needs_approval,
+                timeout=timeout,
+                errors=errors,
+                on_error=on_error,
+            )
+        except InvalidValue as error:
+            raise ToolDefinitionError(place, str(error)) from None
+        return _tool(place, inner, name, description, options, names)
+
+    return made if function is None else made(function)
+
+
+def _callers_names() -> Mapping[str, object]:
+    # String annotations of a function written inside another one find their names among that one's locals.
+    here = inspect.currentframe()
+    caller = here and here.f_back and here.f_back.f_back
+    return {} if caller is None else caller.f_locals
+
+
+def _tool(
+    place: str,
+    function: Callable[..., Any],
+    name: str | None,
+    description: str | None,
+    options: Options,
+    names: Mapping[str, object],
+) -> Tool[..., Any]:
+    legal = legal_name(place, getattr(function, "__name__", "") if name is None else name)
+    signature = signature_of(function, names)
+    told = read_docstring(inspect.getdoc(plain_function(function)) or "")
+    parameters = [evolve(each, description=told.parameters.get(each.name, "")) for each in signature.parameters]
+    arguments = argument_model(legal, place, parameters, names)
+    said = told.description if description is None else description
+    declaration = ToolDeclaration(legal, clean_text(said).strip(), arguments.schema)
+    return Tool(declaration, function, arguments, options, signature.contexts)

@@ -1,0 +1,165 @@
+"""
+What is said of a tool beside its function.
+"""
+
+import enum
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+from attrs import field, frozen
+
+from rodada.statemachine.errors import InvalidValue
+from rodada.statemachine.messages import ToolRequest
+from rodada.statemachine.plan import Kind
+from rodada.statemachine.scheduling import EVERYTHING, Touches
+
+OnError: TypeAlias = Callable[[ToolRequest, BaseException], object]
+Resources: TypeAlias = str | Iterable[str] | Callable[[Mapping[str, Any]], str | Iterable[str]] | None
+Named: TypeAlias = frozenset[str] | Callable[[Mapping[str, Any]], str | Iterable[str]] | None
+Errors: TypeAlias = Literal["class", "message"]
+
+
+class Usual(enum.Enum):
+    """
+    A time limit that is not a tool's own.
+    """
+
+    USUAL = "usual"
+
+
+def _as_names(given: Resources) -> Named:
+    if given is None or callable(given):
+        return given
+    try:
+        return _names(given)
+    except TypeError:
+        wanted = "names of resources, or a function to them"
+        raise InvalidValue("resources", f"takes {wanted}; got {given!r:.80}") from None
+
+
+def _names(given: str | Iterable[str]) -> frozenset[str]:
+    return frozenset((given,) if isinstance(given, str) else given) - {""}
+
+
+@frozen(kw_only=True)
+class Options:
+    """
+    What is said of a tool beside its function.
+
+    Attributes:
+        reads, writes: names of the resources that it touches, or a function from the arguments to them; None when
+            nothing was said.
+        exclusive: whether no other call may run beside it, whatever it touches.
+        deterministic: whether the arguments alone decide the result, and nothing is touched.
+        idempotent: whether the same call may run twice with the effect of once.
+        needs_approval: whether somebody must approve a call, or how many must.
+        timeout: seconds that a call may take; None is unlimited.
+        errors: what the model is told of an exception: its class, or its message too.
+        on_error: told of every exception; what it raises itself is only logged.
+
+    Raises:
+        InvalidValue: an option of the wrong kind or out of range.
+    """
+
+    reads: Named = field(default=None, converter=_as_names)
+    writes: Named = field(default=None, converter=_as_names)
+    exclusive: bool = False
+    deterministic: bool = False
+    idempotent: bool = False
+    needs_approval: bool | int = False
+    timeout: float | Usual | None = Usual.USUAL
+    errors: Errors = "class"
+    on_error: OnError | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for option, given in (("reads", self.reads), ("writes", self.writes)):
+            _check(option, _are_names(given), "names of resources", given)
+        _check("exclusive", _is_flag(self.exclusive), "True or False", self.exclusive)
+        _check("deterministic", _is_flag(self.deterministic), "True or False", self.deterministic)
+        _check("deterministic", self._may_be_deterministic, "True only where nothing is read or written", True)
+        _check("idempotent", _is_flag(self.idempotent), "True or False", self.idempotent)
+        _check("needs_approval", _is_count(self.needs_approval), "True, False or how many", self.needs_approval)
+        _check("timeout", _is_timeout(self.timeout), "seconds above 0, or None for unlimited", self.timeout)
+        _check("errors", self.errors in ("class", "message"), '"class" or "message"', self.errors)
+
+    @property
+    def _may_be_deterministic(self) -> bool:
+        return not (self.deterministic and (self.reads or self.writes or self.exclusive))
+
+    @property
+    def kind(self) -> Kind:
+        """
+        A read when only reads are declared, or nothing is touched; a write unless something else is said.
+        """
+        if self.deterministic or (self.reads is not None and not self.writes):
+            return Kind.READ
+        return Kind.IDEMPOTENT if self.idempotent else Kind.WRITE
+
+    @property
+    def declared(self) -> bool:
+        """
+        Whether it was said which resources it touches.
+        """
+        return self.exclusive or self.deterministic or self.reads is not None or self.writes is not None
+
+    def touches(self, arguments: Mapping[str, Any]) -> Touches:
+        """
+        What a call with these arguments touches: everything, where nothing was said or where saying it fails.
+        """
+        if self.exclusive or not self.declared:
+            return EVERYTHING
+        try:
+            return Touches(_resolved(self.reads, arguments), _resolved(self.writes, arguments))
+        except BaseException:  # noqa: BLE001 - a host's function that raises anything must not let calls overlap
+            return EVERYTHING
+
+    def seconds(self, usual: float | None) -> float | None:
+        """
+        The time limit of a call, in seconds; None is unlimited.
+        """
+        return usual if isinstance(self.timeout, Usual) else self.timeout
+
+
+def _check(option: str, is_right: bool, wanted: str, given: object) -> None:
+    if not is_right:
+        raise InvalidValue(option, f"takes {wanted}; got {given!r:.80}")
+
+
+def _computed(given: str | Iterable[str]) -> frozenset[str]:
+    # A name that the model left empty is no reason to let two writes overlap.
+    found = frozenset((given,) if isinstance(given, str) else given)
+    if "" in found:
+        raise InvalidValue("resources", "an empty name was computed")
+    return found
+
+
+def _resolved(named: Named, arguments: Mapping[str, Any]) -> frozenset[str]:
+    if named is None:
+        return frozenset()
+    found = _computed(named(dict(arguments))) if callable(named) else named
+    if not _are_names(found):
+        raise InvalidValue("resources", f"names of resources are wanted, got {found!r:.80}")
+    return found
+
+
+def _are_names(given: Named) -> bool:
+    return given is None or callable(given) or _are_texts(given)
+
+
+def _are_texts(given: Iterable[object]) -> bool:
+    return all(isinstance(each, str) for each in given)
+
+
+def _is_flag(given: object) -> bool:
+    return isinstance(given, bool)
+
+
+def _is_count(given: object) -> bool:
+    return isinstance(given, int) and given >= 0
+
+
+def _is_timeout(given: object) -> bool:
+    if given is None or isinstance(given, Usual):
+        return True
+    return isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given) and given > 0
