@@ -8,6 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import reduce
 from itertools import pairwise
 
 import pytest
@@ -257,22 +258,32 @@ def _whole_answer(told: list[Told]) -> str:
     assert isinstance(last, Say)
     assert last.stop == "whole"
     assert last.text.strip()
-    said = last.text
-    for each in reversed(told[:-1]):
-        if not isinstance(each.reply, Say) or _may_fail(each):
-            continue  # it gave no turn
-        if _is_pause(each.reply, each.received.wire):
-            said = each.reply.text + said
-        elif each.reply.stop != "whole" or each.reply.asks or each.reply.text.strip():
-            break  # a blank turn was asked again, and what was held stays held
-    return said.replace(LONE, "\ufffd")
+    nothing: tuple[Say, ...] = ()
+    held = reduce(_holding, told[:-1], nothing)
+    return "".join(say.text for say in (*held, last)).replace(LONE, "\ufffd")
+
+
+def _holding(held: tuple[Say, ...], told: Told) -> tuple[Say, ...]:
+    """
+    The pauses that wait for the end of their turn, after one more reply.
+    """
+    say, wire = told.reply, told.received.wire
+    if not isinstance(say, Say) or _may_fail(told) or _is_flaw(say, held, wire):
+        return held  # asked again
+    return (*held, say) if _is_pause(say, wire) else ()
+
+
+def _is_flaw(say: Say, held: tuple[Say, ...], wire: WireName) -> bool:
+    asks = say.asks or any(piece.asks for piece in held)  # a pause may have asked, on Google's wire
+    blank = say.stop == "whole" and not say.text.strip() and not asks
+    return blank or say.stop == "malformed" or (wire == "anthropic" and say.stop == "paused" and bool(say.asks))
 
 
 def _is_pause(say: Say, wire: WireName) -> bool:
     """
-    OpenAI knows no pause, and on Anthropic's wire one that asks for tools contradicts itself.
+    OpenAI knows no pause.
     """
-    return say.stop == "paused" and wire != "openai" and (wire == "google" or not say.asks)
+    return say.stop == "paused" and wire != "openai"
 
 
 def _judge_entries(judged: Judged) -> None:
