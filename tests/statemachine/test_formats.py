@@ -13,7 +13,7 @@ from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import FormatError
 from rodada.statemachine.events import DeadlinePassed, Failure
 from rodada.statemachine.jsontext import JsonObject
-from rodada.statemachine.messages import Exchange, Status, Stop, UserMessage
+from rodada.statemachine.messages import Exchange, Media, Status, Stop, Text, UserMessage
 from rodada.statemachine.orders import AskApproval, AskModel, StartTool, StopTool, orders
 from rodada.statemachine.run import FORMAT as RUN
 from rodada.statemachine.run import VERSION as NEWEST_RUN
@@ -24,6 +24,7 @@ from support.pairing import broken_pairs
 from support.walks import after
 
 FORMATS = Path(__file__).parent / "formats"
+CONVERSATIONS = sorted(path.name for path in FORMATS.glob("conversation-*.json"))
 RUNS = sorted(path.name for path in FORMATS.glob("run-*.json"))
 
 
@@ -45,16 +46,15 @@ def sample(name: str) -> Run:
 
 
 def test_there_is_a_sample_of_every_released_format() -> None:
-    assert {f"conversation-{version}.json" for version in range(1, NEWEST_CONVERSATION + 1)} <= {
-        path.name for path in FORMATS.iterdir()
-    }
+    assert {f"conversation-{version}.json" for version in range(1, NEWEST_CONVERSATION + 1)} <= set(CONVERSATIONS)
     assert {f"run-{version}.json" for version in range(1, NEWEST_RUN + 1)} <= set(RUNS)
 
 
-def test_conversation_1_is_read_and_written_again_byte_for_byte() -> None:
-    conversation = Conversation.from_json(stored("conversation-1.json"))
-    assert written(conversation.to_json(reasoning=True)) == text_of("conversation-1.json")
-    assert broken_pairs(stored("conversation-1.json")) == []
+@pytest.mark.parametrize("name", CONVERSATIONS)
+def test_conversation_1_is_read_and_written_again_byte_for_byte(name: str) -> None:
+    conversation = Conversation.from_json(stored(name))
+    assert written(conversation.to_json(reasoning=True)) == text_of(name)
+    assert broken_pairs(stored(name)) == []
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -84,6 +84,23 @@ def test_conversation_1_means_what_it_meant() -> None:
     assert getattr(answer, "text", "") == "Seu recorde é 82,5 kg."
     assert [type(entry) for entry in more] == [UserMessage, UserMessage]
     assert "c2lnbmVk" not in json.dumps(conversation.to_json())
+
+
+def test_stored_media_mean_what_they_meant() -> None:
+    person, exchange, _, file = Conversation.from_json(stored("conversation-1-media.json")).entries
+    assert isinstance(person, UserMessage)
+    assert person.content == (Text("O que está na foto?"), Media.of(b"\xff\xd8\xff\xe0", "image/jpeg", "barra.jpg"))
+    assert isinstance(exchange, Exchange)
+    shot, report = exchange.results
+    assert shot.content == (Text("12 pontos"), Media.of(b"\x89PNG\r\n\x1a\n", "image/png"), Text("fim"))
+    assert (shot.size, shot.digest[:8], report.status, report.told) == (
+        20,
+        "3093d560",
+        Status.FAILED,
+        "[relatório.pdf: application/pdf, 8 bytes]",
+    )
+    assert isinstance(file, UserMessage)
+    assert file.content == (Media.of(b"a,b\n", "text/csv"),)
 
 
 def test_the_stored_runs_wait_for_what_they_waited_for() -> None:

@@ -15,10 +15,12 @@ from rodada.statemachine import (
     Exchange,
     Limits,
     LoopOptions,
+    Media,
     ModelRequest,
     ModelTurn,
     Origin,
     Outcome,
+    Part,
     RunStatus,
     Status,
     Stop,
@@ -91,6 +93,31 @@ def test_what_is_given_for_one_run_holds_for_that_run_only() -> None:
 def test_a_message_is_text_or_parts() -> None:
     outcome = ToolLoop(Recorded()).run_sync([Text("one "), Text("two")])
     assert "one two" == outcome.appended[0].text  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ([Text("see "), Media.of(b"a", "image/png")], (Text("see "), Media.of(b"a", "image/png"))),
+        ([Media.of(b"a", "image/png")], (Media.of(b"a", "image/png"),)),
+        (Media.of(b"a", "image/png"), (Media.of(b"a", "image/png"),)),
+        (Text("one"), (Text("one"),)),
+    ],
+)
+def test_a_message_may_hold_media_or_be_one(message: list[Part], told: tuple[Part, ...]) -> None:
+    outcome = ToolLoop(Recorded()).run_sync(message)
+    assert told == outcome.appended[0].content  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("message", [["text"], [b"a"], None, 7, [Text("a"), None]])
+def test_a_message_of_other_things_is_refused(message: list[Part]) -> None:
+    with pytest.raises(InvalidValue, match=r"^message: takes text, or parts such as Text\('...'\) and Media\.of"):
+        ToolLoop(Recorded()).start(message)
+
+
+def test_a_message_without_parts_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="a message must say something"):
+        ToolLoop(Recorded()).start([])
 
 
 def test_evolve_gives_a_new_loop() -> None:

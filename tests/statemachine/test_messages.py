@@ -2,14 +2,19 @@
 Entries check themselves when they are built: one that exists is legal.
 """
 
+import base64
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rodada.statemachine.errors import InvalidValue
+from rodada.statemachine.jsontext import digest_text
 from rodada.statemachine.messages import (
     Exchange,
+    Media,
     ModelTurn,
+    Part,
     Piece,
     Status,
     Stop,
@@ -20,6 +25,7 @@ from rodada.statemachine.messages import (
     UserMessage,
     merged,
     plain_text,
+    told_text,
 )
 from support import words
 
@@ -128,6 +134,94 @@ def test_a_paused_turn_is_one_turn_with_its_end(held: list[ModelTurn], last: Mod
 def test_the_text_of_parts_is_joined() -> None:
     assert plain_text(()) == ""
     assert plain_text((Text("a"), Text("b"))) == UserMessage("m", (Text("a"), Text("b"))).text == "ab"
+
+
+# Media
+
+PNG = b"\x89PNG\r\n\x1a\n"
+SHOT = Media.of(PNG, "image/png")
+
+
+@given(st.binary(min_size=1, max_size=99), words.media_types, words.words)
+def test_media_hold_the_bytes_that_they_were_made_of(data: bytes, media_type: str, name: str) -> None:
+    made = Media.of(data, media_type, name)
+    assert (made.bytes, made.size, made.media_type) == (data, len(data), media_type)
+    assert made == Media(media_type, base64.b64encode(data).decode(), name)
+    made.name.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    "data", ["", "=", "YQ", "YQ=", "YR==", "YQ==\n", " YQ==", "YQ==YQ==", "Y-_=", "é", "data:image/png;base64,YQ=="]
+)
+def test_what_is_no_base64_of_something_is_no_medium(data: str) -> None:
+    with pytest.raises(InvalidValue, match=r"^Media\.data: takes base64 of at least one byte"):
+        Media("image/png", data)
+
+
+@pytest.mark.parametrize("media_type", ["", "png", "image/", "/png", "image/png; a=b", "image/png\n", "a/b/c", "*/*"])
+def test_a_media_type_is_a_type_and_a_subtype(media_type: str) -> None:
+    if media_type.strip() == "image/png":
+        assert Media.of(b"a", media_type).media_type == "image/png"
+        return
+    with pytest.raises(InvalidValue, match=r"^Media\.media_type: takes a type/subtype such as image/png, got"):
+        Media.of(b"a", media_type)
+
+
+def test_a_media_type_has_one_spelling() -> None:
+    assert Media.of(b"a", " Image/PNG") == Media.of(b"a", "image/png")
+
+
+def test_media_of_other_kinds_of_values_are_refused() -> None:
+    with pytest.raises(InvalidValue, match=r"Media\.media_type: takes a str, got None"):
+        Media(None, "YQ==")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InvalidValue, match=r"Media\.data: takes a str, got b'a'"):
+        Media("image/png", b"a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InvalidValue, match=r"Media\.name: takes a str, got 1"):
+        Media("image/png", "YQ==", 1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_the_content_of_media_is_not_shown() -> None:
+    assert repr(SHOT) == "Media(media_type='image/png', name='')"
+
+
+def test_where_only_text_can_stand_media_are_told_by_type_and_size() -> None:
+    plot = Media.of(b"12", "application/pdf", "a plot\n[x].pdf")
+    assert SHOT.told == "[image/png, 8 bytes]"
+    assert told_text((SHOT,)) == SHOT.told
+    assert told_text((Text("before"), SHOT, plot, Text("after"))) == (
+        "before\n[image/png, 8 bytes]\n[a plot [x].pdf: application/pdf, 2 bytes]\nafter"
+    )
+    assert plain_text((Text("before "), SHOT, Text("after"))) == "before after"
+    result = ToolResult.with_parts(A, Status.SUCCEEDED, [Text("seen"), SHOT])
+    assert (result.text, result.told) == ("seen", "seen\n[image/png, 8 bytes]")
+    message = UserMessage("m", (SHOT,))
+    assert (message.text, message.told) == ("", "[image/png, 8 bytes]")
+
+
+@given(st.lists(words.texts).map(tuple))
+def test_text_alone_is_told_and_digested_as_it_is(texts: tuple[Text, ...]) -> None:
+    result, text = ToolResult("a", Status.SUCCEEDED, texts), plain_text(texts)
+    assert (result.told, result.size, result.digest) == (text, len(text), digest_text(text))
+
+
+@given(st.lists(words.parts).map(tuple), st.lists(words.parts).map(tuple))
+@example((SHOT,), (Text(SHOT.told),))
+@example((SHOT,), (Media.of(PNG, "image/png", "plot"),))
+@example((SHOT,), (Media.of(PNG, "image/jpeg"),))
+@example((SHOT,), (Media.of(PNG + b"1", "image/png"),))
+@example((SHOT, Text("a")), (Text("a"), SHOT))
+def test_a_digest_tells_contents_apart_and_a_size_counts_all(one: tuple[Part, ...], other: tuple[Part, ...]) -> None:
+    first, second = (ToolResult("a", Status.SUCCEEDED, each) for each in (one, other))
+    alike = one == other or (told_text(one) == told_text(other) and not any(isinstance(p, Media) for p in one + other))
+    assert (first.digest == second.digest) == alike
+    assert first.size == sum(len(part.text) if isinstance(part, Text) else len(part.bytes) for part in one)
+
+
+@pytest.mark.parametrize("content", ["text", ("text",), [SHOT], (SHOT, None)])
+def test_parts_are_texts_and_media(content: object) -> None:
+    for build in (lambda: ToolResult("a", Status.SUCCEEDED, content), lambda: UserMessage("m", content)):  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        with pytest.raises(InvalidValue, match=r"^content: takes (a tuple of )?Text and Media, got"):
+            build()
 
 
 def test_an_id_that_is_no_text_is_refused() -> None:

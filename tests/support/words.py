@@ -24,7 +24,9 @@ from rodada.statemachine.limits import Limits
 from rodada.statemachine.messages import (
     Entry,
     Exchange,
+    Media,
     ModelTurn,
+    Part,
     Piece,
     Status,
     Stop,
@@ -59,6 +61,11 @@ json_objects = st.dictionaries(words, json_values, max_size=3)
 raw_arguments = words | json_objects.map(canonical_json) | st.sampled_from(("", "{}", '{"kg":80}', "{"))
 
 texts = st.builds(Text, words)
+media_types = st.sampled_from(
+    ("image/png", "image/jpeg", "application/pdf", "text/csv", "audio/wav", "video/x-odd+zip")
+)
+media = st.builds(Media.of, st.binary(min_size=1, max_size=9), media_types, words)
+parts: st.SearchStrategy[Part] = texts | media
 usages = st.builds(
     Usage, st.none() | counts, st.none() | counts, st.none() | counts, st.none() | counts, st.none() | counts
 )
@@ -68,7 +75,14 @@ failures = st.builds(
 )
 origins = st.builds(Origin, words, words, words, st.lists(st.tuples(words, words), max_size=2).map(tuple))
 wordings = st.sampled_from(tuple(LANGUAGES.values()))
-user_messages = st.builds(UserMessage, ids, st.lists(texts, max_size=2).map(lambda said: (*said, Text("said"))))
+saying: st.SearchStrategy[Part] = st.just(Text("said")) | media
+
+
+def _message(id: str, before: list[Part], said: Part, after: list[Part]) -> UserMessage:
+    return UserMessage(id, (*before, said, *after))
+
+
+user_messages = st.builds(_message, ids, st.lists(parts, max_size=2), saying, st.lists(parts, max_size=1))
 
 
 @st.composite
@@ -134,7 +148,7 @@ def results(request: ToolRequest, statuses: tuple[Status, ...] = tuple(Status)) 
     """
     A result of a request.
     """
-    content = st.lists(texts, max_size=2).map(tuple)
+    content = st.lists(parts, max_size=2).map(tuple)
     return st.builds(ToolResult, st.just(request.id), st.sampled_from(statuses), content)
 
 

@@ -131,7 +131,7 @@ def messages_of(entry: Entry, bare: bool = False) -> list[JsonObject]:
     An entry as messages; `bare` leaves hidden reasoning out.
     """
     if isinstance(entry, UserMessage):
-        return [{"role": "user", "content": entry.text}]
+        return [{"role": "user", "content": entry.told}]
     if isinstance(entry, ModelTurn):
         return [{"role": "assistant", "content": [*blocks_of(entry, bare)]}]
     asked = blocks_of(entry.turn, bare)
@@ -280,8 +280,8 @@ def _results(exchange: Exchange, asked: list[JsonObject]) -> list[JsonObject]:
 
 def _result(result: ToolResult, call: JsonObject) -> JsonObject:
     block: JsonObject = {"type": "tool_result", "tool_use_id": call["id"]}
-    if result.text.strip():
-        block["content"] = result.text
+    if result.told.strip():
+        block["content"] = result.told
     if result.status is not Status.SUCCEEDED:
         # an error result must say something
         block.setdefault("content", result.status.value)

@@ -112,7 +112,7 @@ def entry_contents(entry: Entry, model: str, *, active: bool) -> list[JsonObject
     The contents of one entry; `active` when it stands in the active turn, where signatures are enforced.
     """
     if isinstance(entry, UserMessage):
-        return [_content("user", [{"text": entry.text}])]
+        return [_content("user", [{"text": entry.told}])]
     if isinstance(entry, ModelTurn):
         return [_model_content(entry, model, active)]
     asked = _model_content(entry.turn, model, active)
@@ -231,7 +231,7 @@ def _response(call: JsonObject, result: ToolResult) -> JsonObject:
     """
     kind = "output" if result.status is Status.SUCCEEDED else "error"
     named: JsonObject = {key: value for key, value in call.items() if key in ("id", "name")}
-    return {**named, "response": {kind: result.text}}
+    return {**named, "response": {kind: result.told}}
 
 
 def wire_name(name: str) -> str:

@@ -47,7 +47,7 @@ def entry_items(entry: Entry, *, bare: bool = False) -> list[JsonObject]:
     The items of one entry.
     """
     if isinstance(entry, UserMessage):
-        return [_message("user", entry.text)]
+        return [_message("user", entry.told)]
     if isinstance(entry, ModelTurn):
         return turn_items(entry, bare=bare)
     items = turn_items(entry.turn, bare=bare)
@@ -110,8 +110,8 @@ def output_text(result: ToolResult) -> str:
     empty text is the empty JSON string.
     """
     if result.status is not Status.SUCCEEDED:
-        return dump_json({"error": {"status": result.status.value, "message": result.text}})
-    return result.text if result.text.strip() else dump_json(result.text)
+        return dump_json({"error": {"status": result.status.value, "message": result.told}})
+    return result.told if result.told.strip() else dump_json(result.told)
 
 
 def _instruction_field(request: ModelRequest) -> JsonObject:

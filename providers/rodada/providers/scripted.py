@@ -182,14 +182,14 @@ def _lines(request: ModelRequest) -> Iterator[str]:
 
 def _entry_lines(entry: Entry) -> Iterator[str]:
     if isinstance(entry, UserMessage):
-        yield f"user: {dump_json(entry.text)}"
+        yield f"user: {dump_json(entry.told)}"
         return
     turn = entry.turn if isinstance(entry, Exchange) else entry
     if turn.text:
         yield f"model: {dump_json(turn.text)}"
     yield from (_asked(request) for request in turn.requests)
     if isinstance(entry, Exchange):
-        yield from (f"result {each.id}, {each.status.value}: {dump_json(each.text)}" for each in entry.results)
+        yield from (f"result {each.id}, {each.status.value}: {dump_json(each.told)}" for each in entry.results)
 
 
 def _asked(request: ToolRequest) -> str:

@@ -17,7 +17,7 @@ from rodada.statemachine.errors import InvalidValue, NotSupported
 from rodada.statemachine.identity import new_id
 from rodada.statemachine.limits import Limits
 from rodada.statemachine.live import LiveRun
-from rodada.statemachine.messages import Part, Text, UserMessage
+from rodada.statemachine.messages import Media, Part, Text, UserMessage
 from rodada.statemachine.outcome import Outcome
 from rodada.statemachine.ports import AnyTool, Clock, Closable, History, Provider
 from rodada.statemachine.remembering import Remembering
@@ -255,8 +255,13 @@ def _must_be(what: str, value: object, kind: type) -> None:
 def _parts(message: object) -> tuple[Part, ...]:
     if isinstance(message, str):
         return (Text(message),)
-    parts = tuple(cast("Iterable[object]", message)) if isinstance(message, Iterable) else (message,)
-    texts = tuple(part for part in parts if isinstance(part, Text))
-    if len(texts) < len(parts):
-        raise InvalidValue("message", "takes text, or parts such as Text('...')")
-    return texts
+    if isinstance(message, Text | Media) or not isinstance(message, Iterable):
+        return _checked_parts((message,))
+    return _checked_parts(tuple(cast("Iterable[object]", message)))
+
+
+def _checked_parts(parts: tuple[object, ...]) -> tuple[Part, ...]:
+    found = tuple(part for part in parts if isinstance(part, Text | Media))
+    if len(found) < len(parts):
+        raise InvalidValue("message", "takes text, or parts such as Text('...') and Media.of(data, 'image/png')")
+    return found

@@ -6,7 +6,12 @@ An entry that exists is legal: it checks itself when it is built. Guards read an
 erased without changing what the machine does.
 """
 
+import base64
+import binascii
+import builtins
 import enum
+import hashlib
+import re
 from collections.abc import Iterable
 from typing import TypeAlias, cast
 
@@ -14,7 +19,15 @@ from attrs import Factory, field, frozen
 from attrs.converters import optional
 
 from rodada.statemachine.errors import InvalidValue
-from rodada.statemachine.jsontext import JsonObject, clean_text, digest_arguments, digest_text, parse_object
+from rodada.statemachine.jsontext import (
+    JsonObject,
+    JsonValue,
+    canonical_json,
+    clean_text,
+    digest_arguments,
+    digest_text,
+    parse_object,
+)
 
 
 def _check_kind(what: str, value: object, kind: type) -> None:
@@ -66,14 +79,144 @@ class Text:
     text: str = field(converter=clean_text)
 
 
-Part: TypeAlias = Text
+LONGEST_NAME_TOLD = 80
+MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")  # RFC 6838
+
+
+def _media_type(value: str) -> str:
+    _check_kind("Media.media_type", value, str)
+    return value.strip().lower()
+
+
+def _media_name(value: str) -> str:
+    _check_kind("Media.name", value, str)
+    return clean_text(value)
+
+
+@frozen
+class Media:
+    """
+    An image or a file in a message or a result.
+
+    Attributes:
+        media_type: type and subtype, in small letters, without parameters: "image/png".
+        data: the content in base64 (RFC 4648, with padding, one line): one spelling for each content.
+        name: of the file, as told to the model; "" for none. It is never used as a path.
+        size: bytes of the content.
+
+    Raises:
+        InvalidValue: no media type, no base64, or nothing in it.
+    """
+
+    media_type: str = field(converter=_media_type)
+    data: str = field(repr=False)
+    name: str = field(default="", converter=_media_name)
+
+    def __attrs_post_init__(self) -> None:
+        if not MEDIA_TYPE.fullmatch(self.media_type):
+            raise InvalidValue(
+                "Media.media_type", f"takes a type/subtype such as image/png, got {self.media_type!r:.80}"
+            )
+        _check_kind("Media.data", self.data, str)
+        if not self.data or not _is_base64(self.data):
+            raise InvalidValue("Media.data", "takes base64 of at least one byte; for bytes there is Media.of(...)")
+
+    @classmethod
+    def of(cls, data: builtins.bytes, media_type: str, name: str = "") -> "Media":
+        """
+        The medium of some bytes.
+
+        Raises:
+            InvalidValue: no media type, or no byte.
+        """
+        return cls(media_type, base64.b64encode(data).decode("ascii"), name)
+
+    @property
+    def bytes(self) -> builtins.bytes:
+        """
+        The content.
+        """
+        return base64.b64decode(self.data)
+
+    @property
+    def size(self) -> int:
+        """
+        Bytes of the content.
+        """
+        return len(self.data) // 4 * 3 - self.data[-2:].count("=")
+
+    @property
+    def told(self) -> str:
+        """
+        What is said of it where only text can stand: "[image/png, 68 bytes]", the name in front where it has one.
+        """
+        name = f"{' '.join(self.name.split())[:LONGEST_NAME_TOLD]}: " if self.name.strip() else ""
+        return f"[{name}{self.media_type}, {self.size} bytes]"
+
+
+Part: TypeAlias = Text | Media
+
+
+def _is_base64(data: str) -> bool:
+    try:
+        return base64.b64encode(base64.b64decode(data, validate=True)) == data.encode("ascii")
+    except (binascii.Error, ValueError):
+        return False
+
+
+def _checked_parts(value: tuple[Part, ...]) -> tuple[Part, ...]:
+    # A converter, since size and digest are made of the content before a validator would run.
+    if not isinstance(cast(object, value), tuple):
+        raise InvalidValue("content", f"takes a tuple of Text and Media, got a {type(value).__name__}")
+    for part in cast("tuple[object, ...]", value):
+        if not isinstance(part, Text | Media):
+            raise InvalidValue("content", f"takes Text and Media, got a {type(part).__name__}")
+    return value
 
 
 def plain_text(parts: Iterable[Part]) -> str:
     """
-    The text of some parts, joined.
+    The text of some parts, joined; media are left out.
     """
-    return "".join(part.text for part in parts)
+    return "".join(part.text for part in parts if isinstance(part, Text))
+
+
+def told_text(parts: Iterable[Part]) -> str:
+    """
+    Some parts where only text can stand: each medium is told on a line of its own, by its `told`.
+    """
+    told = ""
+    after_media = False
+    for part in parts:
+        text = part.text if isinstance(part, Text) else part.told
+        apart = after_media or isinstance(part, Media)
+        told += "\n" + text if apart and text and told and not told.endswith("\n") else text
+        after_media = isinstance(part, Media)
+    return told
+
+
+def parts_size(parts: Iterable[Part]) -> int:
+    """
+    Characters of the texts and bytes of the media.
+    """
+    return sum(len(part.text) if isinstance(part, Text) else part.size for part in parts)
+
+
+def parts_digest(parts: tuple[Part, ...]) -> str:
+    """
+    SHA-256 in hex: of the text where there is nothing else, otherwise of all parts in their order.
+    """
+    if all(isinstance(part, Text) for part in parts):
+        return digest_text(plain_text(parts))
+    told: list[JsonValue] = [_part_json(part) for part in parts]
+    # 0xff stands in no UTF-8, so that no text has the digest of media.
+    return hashlib.sha256(b"\xff" + canonical_json(told).encode()).hexdigest()
+
+
+def _part_json(part: Part) -> JsonValue:
+    if isinstance(part, Text):
+        return part.text
+    return {"media_type": part.media_type, "name": part.name, "data": digest_text(part.data)}
 
 
 @frozen
@@ -162,50 +305,74 @@ class ToolResult:
         id: the request's id.
         status: what is true of the call.
         content: what the model is told.
-        size: characters of the content.
-        digest: of the content.
+        size: characters of its texts and bytes of its media.
+        digest: of the content: of its text, and of its media where it has any.
     """
 
     id: str
     status: Status
-    content: tuple[Part, ...]
-    size: int = Factory(lambda self: len(plain_text(self.content)), takes_self=True)
-    digest: str = Factory(lambda self: digest_text(plain_text(self.content)), takes_self=True)
+    content: tuple[Part, ...] = field(converter=_checked_parts)
+    size: int = Factory(lambda self: parts_size(self.content), takes_self=True)
+    digest: str = Factory(lambda self: parts_digest(self.content), takes_self=True)
 
     @classmethod
     def of(cls, request: ToolRequest, status: Status, text: str) -> "ToolResult":
         """
-        The result of a request.
+        The result of a request, as text.
         """
         return cls(request.id, status, (Text(text),))
+
+    @classmethod
+    def with_parts(cls, request: ToolRequest, status: Status, parts: Iterable[Part]) -> "ToolResult":
+        """
+        The result of a request, as texts and media.
+
+        Raises:
+            InvalidValue: something that is neither.
+        """
+        return cls(request.id, status, tuple(parts))
 
     @property
     def text(self) -> str:
         """
-        The content as plain text.
+        The text of the content; media are left out.
         """
         return plain_text(self.content)
+
+    @property
+    def told(self) -> str:
+        """
+        The content where only text can stand: media are told by type and size.
+        """
+        return told_text(self.content)
 
 
 @frozen(cache_hash=True)
 class UserMessage:
     """
-    What the person said.
+    What the person said: text, media, or both.
     """
 
     id: str
-    content: tuple[Part, ...]
+    content: tuple[Part, ...] = field(converter=_checked_parts)
 
     def __attrs_post_init__(self) -> None:
-        if not self.text.strip():
+        if not any(isinstance(part, Media) or part.text.strip() for part in self.content):
             raise InvalidValue("UserMessage", "a message must say something: every wire refuses a blank one")
 
     @property
     def text(self) -> str:
         """
-        The content as plain text.
+        The text of the content; media are left out.
         """
         return plain_text(self.content)
+
+    @property
+    def told(self) -> str:
+        """
+        The content where only text can stand: media are told by type and size.
+        """
+        return told_text(self.content)
 
 
 @frozen(cache_hash=True)

@@ -19,8 +19,9 @@ from rodada.statemachine.step import Step
 @frozen
 class CallRecord:
     """
-    One request of the run and what is true of it; `arguments` is the text as received, and `deterministic` says that
-    code alone decides the result, so that the call could leave the loop.
+    One request of the run and what is true of it; `arguments` is the text as received, `text` is the result with its
+    media told by type and size, and `deterministic` says that code alone decides the result, so that the call could
+    leave the loop.
     """
 
     id: str
@@ -172,7 +173,7 @@ def call_records(exchanges: Iterable[Exchange], deterministic: Iterable[str]) ->
     """
     marked = frozenset(deterministic)
     return tuple(
-        CallRecord(request.id, request.name, request.raw, result.status, result.text, request.id in marked)
+        CallRecord(request.id, request.name, request.raw, result.status, result.told, request.id in marked)
         for exchange in exchanges
         for request, result in zip(exchange.turn.requests, exchange.results, strict=True)
     )
