@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from rodada.statemachine.limits import Limits
-from rodada.statemachine.messages import Status, ToolRequest, ToolResult
+from rodada.statemachine.messages import Media, Status, Text, ToolRequest, ToolResult
 from rodada.statemachine.ports import CallSetting
-from rodada.tools import Tool, ToolError, tool
+from rodada.tools import Tool, ToolError, ToolResultParts, tool
 from rodada.tools.results import NOTHING
 from support.tool_calls import called, request, result, told
 
@@ -148,6 +148,38 @@ def test_f044_a_returned_tool_error_is_a_failure() -> None:
 
     assert told(f) == (Status.FAILED, "disk full")
     assert told(g) == (Status.FAILED, "g failed: it raised ValueError. Its details are withheld.")
+
+
+def test_f044_a_failure_with_content_is_a_failure() -> None:
+    shot = Media.of(b"\x89PNG\r\n\x1a\n", "image/png")
+
+    @tool
+    def f() -> ToolResultParts:
+        return ToolResultParts(["disk full", shot], failed=True)
+
+    @tool
+    async def g() -> ToolResultParts:
+        return ToolResultParts(["Error: is the first word of this log", shot])
+
+    assert result(f) == ToolResult.with_parts(request("f"), Status.FAILED, [Text("disk full"), shot])
+    assert result(g).status is Status.SUCCEEDED
+
+
+def test_a_tool_may_return_media() -> None:
+    shot = Media.of(b"\x89PNG\r\n\x1a\n", "image/png")
+
+    @tool
+    def f() -> list[object]:
+        return ["a" * 300, shot]
+
+    @tool
+    def g() -> bytes:
+        return shot.bytes
+
+    assert result(g) == ToolResult.with_parts(request("g"), Status.SUCCEEDED, [shot])
+    setting = CallSetting(limits=Limits(max_result_chars=200))
+    text, medium = asyncio.run(f.call(request("f"), setting).run()).content
+    assert (len(text.text) if isinstance(text, Text) else 0, medium) == (200, shot)
 
 
 def test_f045_the_status_never_comes_from_the_text() -> None:
@@ -456,4 +488,4 @@ def test_no_tool_makes_its_call_raise(work: Callable[[], object], is_async: bool
     found = result(tool(name="f")(later if is_async else work), limits=Limits(max_result_chars=200))
     assert found.status in (Status.SUCCEEDED, Status.FAILED)
     assert 0 < found.size <= 200
-    assert found.text.encode("utf-8")
+    assert found.told.encode("utf-8")

@@ -10,3 +10,4 @@ from rodada.tools.errors import ToolDefinitionError as ToolDefinitionError
 from rodada.tools.errors import ToolError as ToolError
 from rodada.tools.errors import ToolLoadError as ToolLoadError
 from rodada.tools.loading import load_tools as load_tools
+from rodada.tools.results import ToolResultParts as ToolResultParts

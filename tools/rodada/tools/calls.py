@@ -18,7 +18,7 @@ from rodada.statemachine.ports import CallSetting
 from rodada.tools.arguments import Arguments
 from rodada.tools.errors import ToolError
 from rodada.tools.options import Options
-from rodada.tools.results import LEAVES, Unshowable, cut_text, error_name, result_text
+from rodada.tools.results import LEAVES, Unshowable, cut_parts, cut_text, error_name, returned_parts
 from rodada.tools.threads import InThread
 
 
@@ -95,10 +95,12 @@ class FunctionCall:
         if issubclass(type(value), BaseException):
             return self._failed(cast(BaseException, value))
         try:
-            return self._result(Status.SUCCEEDED, result_text(value))
+            returned = returned_parts(value)
         except Unshowable as error:
             text = f"{self.request.name} ran to its end, but what it returned cannot be shown: {error}."
             return self._result(Status.FAILED, text)
+        parts = cut_parts(returned.parts, self.setting.limits.max_result_chars)
+        return ToolResult.with_parts(self.request, Status.FAILED if returned.failed else Status.SUCCEEDED, parts)
 
     def _failed(self, error: BaseException) -> ToolResult:
         # Neither a log filter nor a hook of the host may change the result.
