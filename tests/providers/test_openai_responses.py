@@ -29,6 +29,7 @@ from rodada.providers.loopback import (
     Usage,
 )
 from rodada.providers.openai_responses import ELSEWHERE, OpenAIResponses
+from rodada.providers.openai_responses_input import request_fields
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import (
     InvalidValue,
@@ -122,6 +123,25 @@ def wait_for_hang_up(server: Loopback) -> None:
 
 def sent_items(body: object) -> list[JsonObject]:
     return cast("list[JsonObject]", cast("JsonObject", body)["input"])
+
+
+def test_what_is_sent_is_what_the_typed_call_would_send() -> None:
+    sent = asking(started())
+    turn = one(Turn("Look.", [Call("weather", {"city": "Ul\u00e4n"})], reasoning=True), sent)
+    again = evolve(sent, conversation=answered(sent.conversation, turn))
+    options = {"temperature": 0.5, "extra_body": {"metadata": {"desk": "gym"}}}
+
+    async def both(base_url: str) -> None:
+        async with openai.AsyncOpenAI(api_key=KEY, base_url=base_url, max_retries=0) as client:
+            await OpenAIResponses("gpt-5.6", client=client, options=options).ask(again, ignore)
+            fixed = {"model": "gpt-5.6", "store": False, "include": ["reasoning.encrypted_content"], **options}
+            await client.responses.create(**fixed, truncation="disabled", **request_fields(again))  # type: ignore[call-overload]
+
+    with Loopback([Turn("Fine."), Turn("Fine.")]) as server:
+        asyncio.run(both(server.base_url("openai")))
+    first, second = server.received
+    assert first.body == second.body
+    assert len(sent_items(first.body)) == 5
 
 
 def test_several_rounds_are_echoed_and_accepted() -> None:

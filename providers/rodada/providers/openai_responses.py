@@ -108,6 +108,7 @@ class OpenAIResponses:
         check_arguments(NAME, model, max_output_tokens)
         self.model = model
         self._fixed = _fixed_fields(model, max_output_tokens, checked_options(NAME, options or {}, ELSEWHERE))
+        self._extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})
         given = None if client is None else _checked_client(client, api_key, base_url)
         key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else given.api_key
         self._clients = LoopClients(NAME, lambda: _new_client(key, base_url), given)
@@ -158,7 +159,9 @@ class OpenAIResponses:
         create = cast("Callable[..., Awaitable[RawAnswer]]", client.responses.with_raw_response.create)
         try:
             check_size(WIRE, {**self._fixed, **fields}, most)
-            return await create(**self._fixed, **fields)
+            # Beside the typed arguments, for the SDK walks those piece by piece at every call: a history costs more
+            # there than all else of a round.
+            return await create(**{**self._fixed, "extra_body": {**self._extra, **fields}})
         except LoopError:
             raise
         except Exception as error:  # noqa: BLE001 (always raised again, but without its text, which may hold secrets)
