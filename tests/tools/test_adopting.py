@@ -17,7 +17,7 @@ from rodada.statemachine.messages import Status
 from rodada.statemachine.plan import Kind
 from rodada.statemachine.ports import AnyTool, CallSetting
 from rodada.statemachine.request import ToolDeclaration
-from rodada.tools import Context, ToolDefinitionError, adopt, tool
+from rodada.tools import Context, ToolDefinitionError, ToolOptions, adopt, tool
 from support.tool_calls import request, told
 
 SCHEMA = {
@@ -251,3 +251,29 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "jsonschema", None)
     with pytest.raises(ToolDefinitionError, match=r"pip install 'rodada\[jsonschema\]'"):
         adopted(FORMS["Chat"])
+
+
+def test_an_adopted_tool_has_the_options_that_a_decorated_one_has() -> None:
+    options: dict[str, ToolOptions] = {
+        "weather": {"reads": "sky", "needs_approval": 2, "timeout": 5, "errors": "message", "thread": "caller"}
+    }
+    (made,) = adopt([FORMS["Chat"]], {"weather": weather}, options)
+    decorated = tool(name="weather", **options["weather"])(weather)
+    assert made.options == decorated.options
+    assert (made.options.kind, made.seconds(60), made.declared) == (Kind.READ, 5, True)
+    (plain,) = adopt([FORMS["Chat"]], {"weather": weather}, {})
+    assert (plain.options.kind, plain.declared) == (Kind.WRITE, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"other": {}}, r"options\['other'\] .* no declaration has that name"),
+        ({"weather": {"read": "sky"}}, "'read' is no option; these are: reads, writes"),
+        ({"weather": {"timeout": 0}}, "timeout: takes seconds above 0"),
+        ({"weather": {"deterministic": True, "thread": "caller"}}, 'thread: takes "caller" only where'),
+    ],
+)
+def test_options_that_fit_nothing_are_refused(options: Any, reason: str) -> None:
+    with pytest.raises(ToolDefinitionError, match=reason):
+        adopt([FORMS["Chat"]], {"weather": weather}, options)

@@ -22,6 +22,7 @@ from rodada.statemachine.messages import Media, Status, Text, ToolRequest, ToolR
 from rodada.statemachine.ports import CallSetting
 from rodada.tools import Tool, ToolError, ToolResultParts, tool
 from rodada.tools.results import NOTHING
+from support.thread_bound import at_most
 from support.tool_calls import called, request, result, told
 
 AnyTool = Tool[..., Any]
@@ -420,8 +421,10 @@ def test_no_thread_to_be_had_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
     @tool
     def f() -> None: ...
 
-    monkeypatch.setattr(threading.Thread, "start", no_more)
-    assert told(f) == (Status.FAILED, "f failed: it raised RuntimeError. Its details are withheld.")
+    with at_most(1):
+        monkeypatch.setattr(threading.Thread, "start", no_more)
+        found = told(f)
+    assert found == (Status.FAILED, "f failed: it raised RuntimeError. Its details are withheld.")
 
 
 # The host's hook

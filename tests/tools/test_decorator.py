@@ -180,6 +180,7 @@ def test_what_is_no_function_is_refused() -> None:
         {"timeout": float("nan")},
         {"timeout": True},
         {"errors": "all"},
+        {"thread": "main"},
         {"reads": [1]},
         {"idempotent": 1},
     ],
@@ -189,6 +190,20 @@ def test_a_wrong_option_is_refused_with_the_function_and_the_option(options: dic
 
     with pytest.raises(ToolDefinitionError, match=rf"f \(line \d+\) cannot be a tool: {next(iter(options))}: takes"):
         tool(**options)(f)
+
+
+def test_an_option_that_no_tool_has_is_refused() -> None:
+    def f() -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match="'need_approval' is no option; these are: reads, writes"):
+        tool(need_approval=True)(f)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+
+
+def test_only_a_sync_function_is_bound_to_its_callers_thread() -> None:
+    async def f() -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match='thread: takes "caller" only for a sync one'):
+        tool(thread="caller")(f)
 
 
 def test_the_kind_follows_from_what_is_declared() -> None:

@@ -4,6 +4,7 @@
 
 import asyncio
 import threading
+import time
 import warnings
 
 import pytest
@@ -110,3 +111,31 @@ def test_the_option_is_a_flag() -> None:
 
     with pytest.raises(ToolDefinitionError, match=r"deterministic.* takes True or False; got 1"):
         tool(deterministic=1)(f)  # type: ignore[call-overload]  # pyright: ignore
+
+
+@pytest.mark.parametrize("options", [{"deterministic": True}, {"thread": "caller"}], ids=str)
+def test_no_timeout_cuts_off_what_blocks_in_place_and_its_result_stands(options: dict[str, object]) -> None:
+    """
+    As it is documented: while the function holds the event loop up, nobody can tell that its time is over.
+    """
+
+    def add(a: int, b: int) -> int:
+        until = time.monotonic() + 0.02
+        while time.monotonic() < until:
+            pass
+        return a + b
+
+    slow = tool(timeout=0.001, **options)(add)  # type: ignore[call-overload]  # pyright: ignore
+    told = outcome(slow, turns=[Turn(calls=[Call("add", {"a": 1, "b": 2})]), Turn("3.")])
+    assert [(call.status, call.text) for call in told.calls] == [(Status.SUCCEEDED, "3")]
+    assert told.still_running == ()
+
+
+def test_an_async_one_is_cut_off_by_its_timeout() -> None:
+    @tool(deterministic=True, timeout=0.001)
+    async def add(a: int, b: int) -> int:
+        await asyncio.Event().wait()
+        return a + b
+
+    told = outcome(add, turns=[Turn(calls=[Call("add", {"a": 1, "b": 2})]), Turn("3.")])
+    assert [call.status for call in told.calls] == [Status.OUTCOME_UNKNOWN]

@@ -117,6 +117,21 @@ class ToolCall(Protocol):
 
 
 @runtime_checkable
+class Settling(Protocol):
+    """
+    What a `ToolCall` may say beside.
+    """
+
+    @property
+    def settles(self) -> bool:
+        """
+        Whether to cancel it is the right way to let it end: it has not begun, or has a grace of its own. A write that
+        is asked to stop is then cancelled at once, and what `run` returns is its result.
+        """
+        ...
+
+
+@runtime_checkable
 class AnyTool(Protocol):
     """
     One tool; a loop makes its toolbox of several.

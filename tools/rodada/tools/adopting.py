@@ -16,17 +16,22 @@ from rodada.tools.definitions import defined_place, legal_name
 from rodada.tools.errors import ToolDefinitionError
 from rodada.tools.json_schema import schema_arguments
 from rodada.tools.openapi import json_schema
-from rodada.tools.options import Options
+from rodada.tools.options import ToolOptions, options_of
 from rodada.tools.signatures import Contexts, split_signature
 
 AnyFunction: TypeAlias = Callable[..., Any]
 
 NOTHING: JsonObject = {"type": "object", "properties": {}}
 BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+NO_OPTIONS: Mapping[str, ToolOptions] = {}
 VARIOUS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def adopt(declarations: Iterable[object], functions: Mapping[str, AnyFunction]) -> tuple[Tool[..., Any], ...]:
+def adopt(
+    declarations: Iterable[object],
+    functions: Mapping[str, AnyFunction],
+    options: Mapping[str, ToolOptions] = NO_OPTIONS,
+) -> tuple[Tool[..., Any], ...]:
     """
     The tools of a list that a loop already sends, in its order. Schemas are sent as they stand, and what a model
     sends is checked against them; the functions need no annotations. A parameter of type `Context[T]` is filled in.
@@ -36,17 +41,19 @@ def adopt(declarations: Iterable[object], functions: Mapping[str, AnyFunction]) 
             Gemini (`functionDeclarations`, or single ones) takes them; dicts or objects of the vendor's SDK. Names,
             descriptions and schemas are taken over; what else stands there (`strict`, `cache_control`) is not.
         functions: the function of each name.
+        options: what `@tool` would be told, for the names that need it: `{"read_log": {"reads": "training log"}}`.
 
     Raises:
         ToolDefinitionError: a declaration of no known form, without its function or with one that does not fit it;
-            a function without a declaration; two of one name; or the extra `jsonschema` is not there.
+            a function or options without a declaration; a wrong option; two of one name; or the extra `jsonschema` is
+            not there.
     """
     found = [each for at, given in enumerate(declarations) for each in _declared(f"declarations[{at}]", given)]
-    _check_names([declaration.name for declaration in found], functions)
-    return tuple(_adopted(declaration, functions[declaration.name]) for declaration in found)
+    _check_names([declaration.name for declaration in found], functions, options)
+    return tuple(_adopted(each, functions[each.name], options.get(each.name, {})) for each in found)
 
 
-def _check_names(names: list[str], functions: Mapping[str, AnyFunction]) -> None:
+def _check_names(names: list[str], functions: Mapping[str, AnyFunction], options: Mapping[str, ToolOptions]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ToolDefinitionError(f"declaration {name!r}", "another one has the same name")
@@ -55,9 +62,12 @@ def _check_names(names: list[str], functions: Mapping[str, AnyFunction]) -> None
     for name in functions:
         if name not in names:
             raise ToolDefinitionError(f"functions[{name!r}]", "no declaration has that name")
+    for name in options:
+        if name not in names:
+            raise ToolDefinitionError(f"options[{name!r}]", "no declaration has that name")
 
 
-def _adopted(declaration: ToolDeclaration, function: AnyFunction) -> Tool[..., Any]:
+def _adopted(declaration: ToolDeclaration, function: AnyFunction, options: ToolOptions) -> Tool[..., Any]:
     place = defined_place(function)
     contexts, others = split_signature(function, {})
     schema = declaration.schema_object
@@ -66,7 +76,7 @@ def _adopted(declaration: ToolDeclaration, function: AnyFunction) -> Tool[..., A
     hidden = {*contexts.named, *(each.name for each in others)} - told
     arguments = schema_arguments(place, schema, takes_more=takes_more, hidden=hidden)
     _check_fit(place, told, contexts, others, takes_more)
-    return Tool(declaration, function, arguments, Options(), contexts)
+    return Tool(declaration, function, arguments, options_of(place, function, options), contexts)
 
 
 def _check_fit(

@@ -4,13 +4,14 @@ One call of a function: run once, it ends in exactly one true result, whatever t
 
 import asyncio
 import contextlib
-import inspect
 import traceback
 from collections.abc import Awaitable, Callable
 from typing import cast
 
 from attrs import define, field
 
+from rodada.statemachine.drivers.calling_thread import CallingThread, calling_thread
+from rodada.statemachine.drivers.errand import Errand, Withdrawn
 from rodada.statemachine.jsontext import clean_text
 from rodada.statemachine.log import log_warning
 from rodada.statemachine.messages import Status, ToolRequest, ToolResult
@@ -19,7 +20,8 @@ from rodada.tools.arguments import Arguments
 from rodada.tools.errors import ToolError
 from rodada.tools.options import Options
 from rodada.tools.results import LEAVES, Unshowable, cut_parts, cut_text, error_name, returned_parts
-from rodada.tools.threads import InThread
+from rodada.tools.signatures import is_async
+from rodada.tools.threads import LEVELS, Threads
 
 
 @define(eq=False)
@@ -28,7 +30,8 @@ class FunctionCall:
     A call whose arguments passed their checks.
 
     Attributes:
-        function: sync or async; a sync one runs in a thread of its own, or in place when it is deterministic.
+        function: sync or async; a sync one runs in a thread of ours, in the caller's where its options say so, or in
+            place when it is deterministic.
         arguments: by name.
         request: what the model asked.
         setting: the run around it.
@@ -42,29 +45,49 @@ class FunctionCall:
     setting: CallSetting
     options: Options
     leading: tuple[object, ...] = ()
-    _thread: InThread[ToolResult] | None = field(default=None, init=False)
+    _errand: Errand[ToolResult] | None = field(default=None, init=False)
 
     async def run(self) -> ToolResult:
         """
         Run the function. Only a cancel of this coroutine, KeyboardInterrupt and SystemExit leave it.
         """
-        if _is_async(self.function):
+        if is_async(self.function):
             return await self._awaited()
-        return self._called() if self.options.deterministic else await self._threaded()
+        place = self._place()
+        return self._called() if place is None else await self._done_at(place)
 
     @property
     def alive(self) -> bool:
         """
         Whether the function still runs in a thread that was left to itself.
         """
-        return self._thread is not None and self._thread.alive
+        return self._errand is not None and self._errand.alive
 
-    async def _threaded(self) -> ToolResult:
+    @property
+    def settles(self) -> bool:
+        """
+        Whether the function still waits for its thread: cancelled now, it never begins.
+        """
+        return self._errand is not None and not self._errand.begun
+
+    def _place(self) -> Threads | CallingThread | None:
+        if self.options.deterministic:
+            return None
+        return calling_thread() if self.options.thread == "caller" else LEVELS.here()
+
+    async def _done_at(self, place: Threads | CallingThread) -> ToolResult:
+        self._errand = Errand(f"rodada-tool-{self.request.name}", self._called)
         try:
-            self._thread = InThread(f"rodada-tool-{self.request.name}", self._called)
+            return await place.do(self._errand)
+        except (asyncio.CancelledError, Withdrawn):
+            if self._errand.begun:
+                raise
+            text = f"{self.request.name} was not run: the call ended while it still waited for a thread."
+            return self._result(Status.FAILED, text)
         except RuntimeError as error:
+            if self._errand.begun:
+                raise
             return self._failed(error)
-        return await self._thread.answer()
 
     def _called(self) -> ToolResult:
         try:
@@ -135,11 +158,6 @@ class FunctionCall:
 def _cancels() -> int:
     task = asyncio.current_task()
     return 0 if task is None else task.cancelling()
-
-
-def _is_async(function: Callable[..., object]) -> bool:
-    by_class = getattr(type(function), "__call__", None)  # noqa: B004 - the function itself is wanted
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(by_class)
 
 
 def _message(error: BaseException) -> str:

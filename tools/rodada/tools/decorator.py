@@ -4,11 +4,10 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
 from attrs import evolve, field, frozen
 
-from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import clean_text
 from rodada.statemachine.messages import Status, ToolRequest, ToolResult
 from rodada.statemachine.plan import PlannedCall
@@ -21,8 +20,7 @@ from rodada.tools.calls import FunctionCall
 from rodada.tools.context import Context
 from rodada.tools.definitions import defined_place, legal_name
 from rodada.tools.docstrings import read_docstring
-from rodada.tools.errors import ToolDefinitionError
-from rodada.tools.options import Errors, OnError, Options, Resources, Usual
+from rodada.tools.options import Options, ToolOptions, options_of
 from rodada.tools.results import cut_text
 from rodada.tools.signatures import Contexts, plain_function, signature_of
 
@@ -114,18 +112,7 @@ def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
 
 @overload
 def tool(
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    reads: Resources = None,
-    writes: Resources = None,
-    exclusive: bool = False,
-    deterministic: bool = False,
-    idempotent: bool = False,
-    needs_approval: bool | int = False,
-    timeout: float | Usual | None = Usual.USUAL,
-    errors: Errors = "class",
-    on_error: OnError | None = None,
+    *, name: str | None = None, description: str | None = None, **options: Unpack[ToolOptions]
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 
 
@@ -135,39 +122,21 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
-    reads: Resources = None,
-    writes: Resources = None,
-    exclusive: bool = False,
-    deterministic: bool = False,
-    idempotent: bool = False,
-    needs_approval: bool | int = False,
-    timeout: float | Usual | None = Usual.USUAL,
-    errors: Errors = "class",
-    on_error: OnError | None = None,
+    **options: Unpack[ToolOptions],
 ) -> Tool[..., Any] | Callable[[Callable[..., Any]], Tool[..., Any]]:
     """
     Make a tool of a sync or async function: schema from its signature, descriptions from its docstring.
 
     A function without a docstring gets an empty description; with the extra `docstrings` what it says of parameters
     (in the style of Google, NumPy or Sphinx) goes to them, and its other sections to nobody. A sync function runs in
-    a daemon thread of its own with the caller's context variables. What a tool raises becomes a failed result that
+    a daemon thread of ours with the caller's context variables. What a tool raises becomes a failed result that
     names the exception's class only, unless it raises (or returns) `ToolError`. A parameter of type `Context[T]` is
     filled in by the engine.
 
     Args:
         name: instead of the function's own; letters, digits, "_" and "-", at most 64.
         description: instead of the docstring.
-        reads, writes: names of the resources that it touches, one or several. `reads` without `writes` makes it
-            a read, which may be run again after a crash; `reads=()` touches nothing shared. A function names them
-            from the arguments: `writes=lambda a: f"order:{a['order_id']}"`.
-        exclusive: no other call runs beside it, with `ToolLoop(parallel=True)` either.
-        deterministic: the arguments alone decide the result, and nothing is touched. Each distinct argument set is
-            computed once a run, a sync function in place, where no timeout can cut it off; the outcome marks the calls.
-        idempotent: whether the same call may run twice with the effect of once.
-        needs_approval: whether somebody must approve each call, or how many must.
-        timeout: seconds that a call may take; None is unlimited; not given, the limit of the run.
-        errors: "message" tells the model the message of an exception too, which may carry secrets.
-        on_error: called with the request and the exception; for a sync function in its thread.
+        options: as in `ToolOptions`.
 
     Raises:
         ToolDefinitionError: the function cannot be a tool as it is written, or an option is wrong.
@@ -177,21 +146,7 @@ def tool(
     def made(function: Callable[..., Any]) -> Tool[..., Any]:
         inner = function.__func__ if isinstance(function, staticmethod) else function
         place = defined_place(inner)
-        try:
-            options = Options(
-                reads=reads,
-                writes=writes,
-                exclusive=exclusive,
-                deterministic=deterministic,
-                idempotent=idempotent,
-                needs_approval=needs_approval,
-                timeout=timeout,
-                errors=errors,
-                on_error=on_error,
-            )
-        except InvalidValue as error:
-            raise ToolDefinitionError(place, str(error)) from None
-        return _tool(place, inner, name, description, options, names)
+        return _tool(place, inner, name, description, options_of(place, inner, options), names)
 
     return made if function is None else made(function)
 

@@ -5,7 +5,7 @@ What is said of a tool beside its function.
 import enum
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from attrs import field, frozen
 
@@ -13,11 +13,14 @@ from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.messages import ToolRequest
 from rodada.statemachine.plan import Kind
 from rodada.statemachine.scheduling import EVERYTHING, Touches
+from rodada.tools.errors import ToolDefinitionError
+from rodada.tools.signatures import is_async
 
 OnError: TypeAlias = Callable[[ToolRequest, BaseException], object]
 Resources: TypeAlias = str | Iterable[str] | Callable[[Mapping[str, Any]], str | Iterable[str]] | None
 Named: TypeAlias = frozenset[str] | Callable[[Mapping[str, Any]], str | Iterable[str]] | None
 Errors: TypeAlias = Literal["class", "message"]
+Thread: TypeAlias = Literal["pool", "caller"]
 
 
 class Usual(enum.Enum):
@@ -55,6 +58,7 @@ class Options:
         idempotent: whether the same call may run twice with the effect of once.
         needs_approval: whether somebody must approve a call, or how many must.
         timeout: seconds that a call may take; None is unlimited.
+        thread: where a sync function runs: in one of our own threads, or in the caller's.
         errors: what the model is told of an exception: its class, or its message too.
         on_error: told of every exception; what it raises itself is only logged.
 
@@ -69,6 +73,7 @@ class Options:
     idempotent: bool = False
     needs_approval: bool | int = False
     timeout: float | Usual | None = Usual.USUAL
+    thread: Thread = "pool"
     errors: Errors = "class"
     on_error: OnError | None = None
 
@@ -81,11 +86,17 @@ class Options:
         _check("idempotent", _is_flag(self.idempotent), "True or False", self.idempotent)
         _check("needs_approval", _is_count(self.needs_approval), "True, False or how many", self.needs_approval)
         _check("timeout", _is_timeout(self.timeout), "seconds above 0, or None for unlimited", self.timeout)
+        _check("thread", self.thread in ("pool", "caller"), '"pool" or "caller"', self.thread)
+        _check("thread", self._may_choose, '"caller" only where the function is not deterministic', self.thread)
         _check("errors", self.errors in ("class", "message"), '"class" or "message"', self.errors)
 
     @property
     def _may_be_deterministic(self) -> bool:
         return not (self.deterministic and (self.reads or self.writes or self.exclusive))
+
+    @property
+    def _may_choose(self) -> bool:
+        return not (self.deterministic and self.thread == "caller")
 
     @property
     def kind(self) -> Kind:
@@ -119,6 +130,61 @@ class Options:
         The time limit of a call, in seconds; None is unlimited.
         """
         return usual if isinstance(self.timeout, Usual) else self.timeout
+
+
+class ToolOptions(TypedDict, total=False):
+    """
+    What may be said of a tool beside its function, by name.
+
+    Attributes:
+        reads, writes: names of the resources that it touches, one or several. `reads` without `writes` makes it
+            a read, which may be run again after a crash; `reads=()` touches nothing shared. A function names them
+            from the arguments: `writes=lambda a: f"order:{a['order_id']}"`.
+        exclusive: no other call runs beside it, with `ToolLoop(parallel=True)` either.
+        deterministic: the arguments alone decide the result, and nothing is touched. Each distinct argument set is
+            computed once a run, a sync function in place, where no timeout can cut it off; the outcome marks the calls.
+        idempotent: whether the same call may run twice with the effect of once.
+        needs_approval: whether somebody must approve each call, or how many must.
+        timeout: seconds that a call may take, waiting for a thread included; None is unlimited; not given, the limit
+            of the run.
+        thread: where a sync function runs. "pool": in one of our own threads. "caller", for what is bound to a thread,
+            such as a connection of `sqlite3`: in the thread that called `run_sync`, which does it while it waits; in
+            the event loop's thread where the run is awaited, which holds the loop up, and then no timeout can cut it
+            off.
+        errors: "message" tells the model the message of an exception too, which may carry secrets.
+        on_error: called with the request and the exception; for a sync function in its thread.
+    """
+
+    reads: Resources
+    writes: Resources
+    exclusive: bool
+    deterministic: bool
+    idempotent: bool
+    needs_approval: bool | int
+    timeout: float | Usual | None
+    thread: Thread
+    errors: Errors
+    on_error: OnError | None
+
+
+def options_of(place: str, function: Callable[..., object], given: ToolOptions) -> Options:
+    """
+    The options of a function.
+
+    Raises:
+        ToolDefinitionError: an option is wrong, or is none.
+    """
+    # Python passes every keyword on, so a misspelt one would be lost without a word.
+    known = ToolOptions.__annotations__
+    for name in given:
+        if name not in known:
+            raise ToolDefinitionError(place, f"{name!r} is no option; these are: {', '.join(known)}")
+    try:
+        options = Options(**given)
+        _check("thread", options.thread == "pool" or not is_async(function), '"caller" only for a sync one', "caller")
+    except InvalidValue as error:
+        raise ToolDefinitionError(place, str(error)) from None
+    return options
 
 
 def _check(option: str, is_right: bool, wanted: str, given: object) -> None:

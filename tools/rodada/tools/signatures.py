@@ -200,3 +200,11 @@ def _written(function: Callable[..., object]) -> Callable[..., object]:
 
 def _closure(plain: Callable[..., object]) -> Mapping[str, object]:
     return inspect.getclosurevars(plain).nonlocals if inspect.isfunction(plain) else {}
+
+
+def is_async(function: Callable[..., object]) -> bool:
+    """
+    Whether calling it gives something to await.
+    """
+    by_class = getattr(type(function), "__call__", None)  # noqa: B004 - the function itself is wanted
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(by_class)

@@ -297,7 +297,7 @@ class AsyncioDriver:
         try:
             call = toolbox.call(request, self._setting(request))
             seconds = toolbox.seconds(request, run.limits.tool_seconds)
-        except Exception as error:  # noqa: BLE001  (whatever a tool raises is the result of its call)
+        except BaseException as error:  # noqa: BLE001  (whatever a tool raises is the result of its call)
             call, seconds = RefusedCall(failed(request, error)), None
         planned = run.plan.call(order.id)
         if planned.refused and not isinstance(call, RefusedCall):

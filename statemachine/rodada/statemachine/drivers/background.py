@@ -10,6 +10,7 @@ from collections.abc import Coroutine
 from concurrent.futures import wait
 from typing import TypeVar
 
+from rodada.statemachine.drivers.calling_thread import CallingThread, known_as_calling
 from rodada.statemachine.errors import RunningLoop
 
 T = TypeVar("T")
@@ -35,8 +36,8 @@ def background_loop() -> asyncio.AbstractEventLoop:
 
 def run_in_background(work: Coroutine[object, object, T]) -> T:
     """
-    Run some work on the background loop and wait for it here. An interrupt cancels the work, waits until it has
-    settled, and then goes on.
+    Run some work on the background loop and wait for it here, doing meanwhile what only this thread may do. An
+    interrupt cancels the work, waits until it has settled, and then goes on.
 
     Raises:
         RunningLoop: this thread runs an event loop, which would be blocked.
@@ -51,14 +52,20 @@ def run_in_background(work: Coroutine[object, object, T]) -> T:
         started.append(asyncio.create_task(work))
         return await started[0]
 
-    future = asyncio.run_coroutine_threadsafe(kept(), loop)
+    thread = CallingThread(loop)
+    with known_as_calling(thread):
+        future = asyncio.run_coroutine_threadsafe(kept(), loop)
     try:
+        thread.attend(future)
         return future.result()
     except BaseException:
+        thread.leave()
         if not future.done():
             loop.call_soon_threadsafe(lambda: [task.cancel() for task in started])
             wait([future])
         raise
+    finally:
+        thread.leave()
 
 
 def _runs_a_loop() -> bool:

@@ -1,17 +1,20 @@
 """
 One started tool call, from its start to its one result: within its time, stopped with grace, never over-told.
 
-A read that is asked to stop is cancelled at once; a write may finish within its grace and is cancelled near the end of
-it. What still does not end is left behind as "outcome unknown" and reported as alive.
+A read that is asked to stop is cancelled at once, and so is a call that has not begun or settles by itself; a write
+may finish within its grace and is cancelled near the end of it. What still does not end is left behind as "outcome
+unknown" and reported as alive.
 """
 
 import asyncio
 from collections.abc import Callable
+from typing import Literal
 
 from rodada.statemachine.limits import Limits
+from rodada.statemachine.log import log_warning
 from rodada.statemachine.messages import Status, ToolRequest, ToolResult
 from rodada.statemachine.plan import Kind
-from rodada.statemachine.ports import Clock, Timer, ToolCall
+from rodada.statemachine.ports import Clock, Settling, Timer, ToolCall
 from rodada.statemachine.wording import Wording
 
 _left_behind: set[asyncio.Task[ToolResult]] = set()
@@ -49,10 +52,11 @@ class ToolRun:
         self._wording = wording
         self._clock = clock
         self._timers: list[Timer] = []
+        self._begun = False
         self._asked_to_end = False
         self._cut_off = wording.interrupted_read if kind is Kind.READ else wording.interrupted
         self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._work = asyncio.create_task(_contained(request, call), name=f"rodada tool {request.name}")
+        self._work = asyncio.create_task(self._contained(), name=f"rodada tool {request.name}")
         self._work.add_done_callback(self._finish)
         if seconds is not None:
             self._later(seconds, lambda: self._time_out(seconds))
@@ -62,7 +66,7 @@ class ToolRun:
         """
         Whether something of the call still runs.
         """
-        return self._call.alive or not self._work.done()
+        return not self._work.done() or self._said_of_it("alive")
 
     async def result(self) -> ToolResult:
         """
@@ -84,7 +88,7 @@ class ToolRun:
         that the closing call still gets its share; the last fifth of it is for cleaning up after a cancel.
         """
         grace = self._limits.stop_seconds if left is None else min(self._limits.stop_seconds, max(0.0, left / 2))
-        if self._kind is Kind.READ:
+        if self._kind is Kind.READ or not self._begun or self._said_of_it("settles"):
             self._cancel(grace)
         else:
             self._later(grace * 4 / 5, lambda: self._cancel(grace / 5))
@@ -129,9 +133,36 @@ class ToolRun:
         """
         A cancel that nobody asked for is the tool's own failure (fault F074).
         """
+        if not self._begun:
+            return ToolResult.of(self.request, Status.FAILED, "The tool was not run: it was stopped before it began.")
         if self._asked_to_end:
             return ToolResult.of(self.request, Status.OUTCOME_UNKNOWN, self._cut_off)
         return ToolResult.of(self.request, Status.FAILED, "The tool cancelled itself.")
+
+    async def _contained(self) -> ToolResult:
+        """
+        Whatever a call raises is its result: left alone, SystemExit or KeyboardInterrupt in a task ends the event loop
+        of every run. Only a cancel goes through.
+        """
+        self._begun = True
+        try:
+            return await self._call.run()
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001  (see above)
+            return failed(self.request, error)
+
+    def _said_of_it(self, what: Literal["alive", "settles"]) -> bool:
+        """
+        What the call says of itself; one that cannot even say it says no.
+        """
+        try:
+            if what == "alive":
+                return self._call.alive
+            return isinstance(self._call, Settling) and self._call.settles
+        except Exception as error:  # noqa: BLE001  (whatever a tool raises harms no other call)
+            log_warning("tool.cannot_say", tool=self.request.name, what=what, error=type(error).__name__)
+            return False
 
     def _checked(self, result: object) -> ToolResult:
         """
@@ -143,19 +174,6 @@ class ToolRun:
         if result.id == self.request.id and result.status in sayable:
             return result
         return ToolResult.of(self.request, Status.FAILED, "The tool gave the result of another call.")
-
-
-async def _contained(request: ToolRequest, call: ToolCall) -> ToolResult:
-    """
-    Whatever a call raises is its result: left alone, SystemExit or KeyboardInterrupt in a task ends the event loop of
-    every run. Only a cancel goes through.
-    """
-    try:
-        return await call.run()
-    except asyncio.CancelledError:
-        raise
-    except BaseException as error:  # noqa: BLE001  (see above)
-        return failed(request, error)
 
 
 def failed(request: ToolRequest, error: BaseException) -> ToolResult:
