@@ -2,12 +2,16 @@
 A tool that breaks its word fails its own call, and no more than that.
 """
 
+import asyncio
+
 import pytest
 
 from rodada.statemachine import (
     CallRecord,
+    Kind,
     ModelRequest,
     ModelTurn,
+    Outcome,
     PlannedCall,
     RunStatus,
     Status,
@@ -87,6 +91,59 @@ class GivesAnotherResult(Odd):
         return ToolResult.of(ToolRequest("b", "odd", "{}"), Status.SUCCEEDED, "fine")
 
 
+class ExitsWhenCalled(Odd):
+    def call(self, request: ToolRequest, setting: CallSetting) -> ToolCall:
+        raise SystemExit(3)
+
+
+class ExitsWhenRun(Odd):
+    async def run(self) -> ToolResult:
+        raise SystemExit(3)
+
+
+class InterruptsWhenRun(Odd):
+    async def run(self) -> ToolResult:
+        raise KeyboardInterrupt
+
+
+class ClosesWhenRun(Odd):
+    async def run(self) -> ToolResult:
+        raise GeneratorExit
+
+
+class StopsWhenRun(Odd):
+    async def run(self) -> ToolResult:
+        raise StopIteration
+
+
+class CancelsItself(Odd):
+    async def run(self) -> ToolResult:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+class CancelsItselfAsItReturns(Odd):
+    async def run(self) -> ToolResult:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return await super().run()
+
+
+class IsNoCoroutine(Odd):
+    def run(self) -> ToolResult:  # type: ignore[override]  # pyright: ignore
+        return ToolResult.of(ToolRequest("a", "odd", "{}"), Status.SUCCEEDED, "fine")
+
+
+class CannotSayWhetherItIsAlive(Odd):
+    @property
+    def alive(self) -> bool:  # type: ignore[override]  # pyright: ignore
+        raise ValueError("secret")
+
+
 class SaysItNeverStarted(Odd):
     async def run(self) -> ToolResult:
         return ToolResult.of(ToolRequest("a", "odd", "{}"), Status.NOT_EXECUTED, "no")
@@ -101,11 +158,51 @@ class SaysItNeverStarted(Odd):
         (RaisesWhenRun(), Status.FAILED, "The tool failed (OSError)."),
         (GivesText(), Status.FAILED, "The tool gave a str and no result."),
         (GivesAnotherResult(), Status.FAILED, "The tool gave the result of another call."),
+        (ExitsWhenCalled(), Status.FAILED, "The tool failed (SystemExit)."),
+        (ExitsWhenRun(), Status.FAILED, "The tool failed (SystemExit)."),
+        (InterruptsWhenRun(), Status.FAILED, "The tool failed (KeyboardInterrupt)."),
+        (ClosesWhenRun(), Status.FAILED, "The tool failed (GeneratorExit)."),
+        (StopsWhenRun(), Status.FAILED, "The tool failed (RuntimeError)."),
+        (CancelsItself(), Status.FAILED, "The tool cancelled itself."),
+        (CancelsItselfAsItReturns(), Status.FAILED, "The tool cancelled itself."),
+        (IsNoCoroutine(), Status.FAILED, "The tool failed (TypeError)."),
+        (CannotSayWhetherItIsAlive(), Status.SUCCEEDED, "fine"),
         (SaysItNeverStarted(), Status.FAILED, "The tool gave the result of another call."),
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_tool_that_breaks_its_word_fails_its_call_alone(tool: Odd, status: Status, text: str) -> None:
+def test_f074_f078_a_tool_that_breaks_its_word_fails_its_call_alone(tool: Odd, status: Status, text: str) -> None:
     outcome = ToolLoop(Asking(), tools=[tool]).run_sync("go on")
     assert (RunStatus.COMPLETED, "done") == (outcome.status, outcome.answer)
     assert (CallRecord("a", "odd", "{}", status, text),) == outcome.calls
+
+
+@pytest.mark.parametrize("kind", [Kind.READ, Kind.WRITE])
+def test_what_is_stopped_before_it_has_begun_is_told_as_not_run(kind: Kind) -> None:
+    """
+    The cancel and the model's turn come in the same breath: the call's task exists, but has not taken a step.
+    """
+    ran: list[int] = []
+
+    class Counting(Odd):
+        def planned(self, request: ToolRequest) -> PlannedCall | None:
+            return PlannedCall(request.id, kind)
+
+        async def run(self) -> ToolResult:
+            ran.append(1)
+            return await super().run()
+
+    async def main() -> Outcome:
+        class Cancelling(Asking):
+            async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
+                asyncio.get_running_loop().call_soon(live.cancel)
+                return await super().ask(request, watch)
+
+        async with ToolLoop(Cancelling(), tools=[Counting()]).start("go on") as live:
+            return await live.outcome()
+
+    outcome = asyncio.run(main())
+    assert RunStatus.CANCELLED is outcome.status
+    told = [(call.status, call.text) for call in outcome.calls]
+    assert [(Status.FAILED, "The tool was not run: it was stopped before it began.")] == told
+    assert [] == ran

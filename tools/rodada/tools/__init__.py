@@ -10,6 +10,8 @@ from rodada.tools.errors import ToolDefinitionError as ToolDefinitionError
 from rodada.tools.errors import ToolError as ToolError
 from rodada.tools.errors import ToolLoadError as ToolLoadError
 from rodada.tools.loading import load_tools as load_tools
+from rodada.tools.loops import LoopTool as LoopTool
+from rodada.tools.loops import loop_tool as loop_tool
 from rodada.tools.options import ToolOptions as ToolOptions
 from rodada.tools.results import ToolResultParts as ToolResultParts
 from rodada.tools.threads import limit_threads as limit_threads
