@@ -7,7 +7,7 @@ import pytest
 from rodada.providers.openai_responses_input import (
     entry_items,
     legal_name,
-    output_text,
+    output_of,
     pairing_fault,
     request_fields,
     turn_items,
@@ -232,14 +232,14 @@ def test_item_id_that_was_sent_before_is_left_out_of_the_later_turn() -> None:
 @pytest.mark.parametrize("status", [status for status in Status if status is not Status.SUCCEEDED])
 def test_every_status_but_success_is_an_error_in_the_text(status: Status) -> None:
     result = ToolResult.of(request("a"), status, 'no "such" city')
-    assert output_text(result) == ('{"error":{"status":"' + status.value + '","message":"no \\"such\\" city"}}')
+    assert output_of(result) == ('{"error":{"status":"' + status.value + '","message":"no \\"such\\" city"}}')
 
 
 @pytest.mark.parametrize(
     ("text", "sent"), [("12 kg", "12 kg"), ("", '""'), (" \n", '" \\n"'), ('{"error": 1}', '{"error": 1}')]
 )
 def test_success_is_plain_and_never_empty(text: str, sent: str) -> None:
-    assert output_text(ToolResult.of(request("a"), Status.SUCCEEDED, text)) == sent
+    assert output_of(ToolResult.of(request("a"), Status.SUCCEEDED, text)) == sent
 
 
 def test_no_tools_means_no_tools_and_no_tool_choice() -> None:

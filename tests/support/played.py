@@ -12,12 +12,12 @@ from attrs import evolve, field, frozen
 
 from rodada.providers import loopback
 from rodada.providers.loopback import Call, Hang, Received, Turn, WireName
-from rodada.statemachine import AnyTool, LiveRun, PlannedCall, ToolCall, ToolDeclaration, ToolRequest
+from rodada.statemachine import AnyTool, LiveRun, Media, Part, PlannedCall, ToolCall, ToolDeclaration, ToolRequest
 from rodada.statemachine.ports import CallSetting
 from rodada.statemachine.scheduling import Touches
-from rodada.tools import ToolError, tool
+from rodada.tools import ToolError, ToolResultParts, tool
 from support.heard import heard
-from support.turn_scripts import AGAIN, LONE, MADE_IDS, Ask, Break, Hold, Message, Reply, Say
+from support.turn_scripts import AGAIN, IMAGE, LONE, MADE_IDS, PAPER, Ask, Break, Hold, Message, Reply, Say
 from support.virtual_clock import VirtualClock
 
 NAMES = ("fetch", "store", "notes.read all")
@@ -58,6 +58,13 @@ class Play:
         self._first = next(numbers)
         self._numbers = numbers
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def says(self) -> str | tuple[Part, ...]:
+        """
+        What the person says.
+        """
+        return self._message.says
 
     def watch(self, live: LiveRun) -> None:
         """
@@ -306,6 +313,14 @@ def _value(act: str, n: int) -> object:
             return {3, 1, 2}
         case "shared":
             return SHARED
+        case "image":
+            return IMAGE if n % 2 else IMAGE.bytes
+        case "parts":
+            return [f"entry {n}", IMAGE, PAPER, Media.of(b"GIF89a", "image/gif"), {"n": n}, "tall story " * 500]
+        case "failed parts":
+            return ToolResultParts(["disk full", IMAGE, " ", PAPER], failed=True)
+        case "odd media":
+            return [Media.of(b"BM", "image/bmp"), Media.of(b"no", "image/png"), Media.of(b"a,b", "text/csv")]
         case _:
             return f"entry {n}"
 

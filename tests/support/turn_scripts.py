@@ -7,7 +7,7 @@ from attrs import frozen
 from hypothesis import strategies as st
 
 from rodada.providers.loopback import Body, Drop, Failure, Raw, Stop, WireName
-from rodada.statemachine import LANGUAGES, Limits
+from rodada.statemachine import LANGUAGES, Limits, Media, Part, Text
 from support.stage import MODELS, WIRES
 
 STOPS: tuple[Stop, ...] = ("whole", "cut", "paused", "malformed", "refused", "unknown")
@@ -42,6 +42,16 @@ ACTS = (
     *("raise", "tell", "raise odd", "cancel itself", "return an error"),
     *("text", "text", "slow", "nothing", "empty", "huge", "surrogate", "nan", "bytes", "object", "endless", "ref"),
     *("coroutine", "generator", "set", "shared"),
+    *("image", "image", "parts", "failed parts", "odd media"),
+)
+
+PNG, JPEG, PDF = b"\x89PNG\r\n\x1a\n\0\0", b"\xff\xd8\xff\xe0\0", b"%PDF-1.7\n%%EOF"
+IMAGE, PAPER = Media.of(PNG, "image/png", "lift \ud83d.png"), Media.of(PDF, "application/pdf")
+SHOWN: tuple[str | tuple[Part, ...], ...] = (
+    *("How is it going?", "How is it going?"),
+    (IMAGE,),
+    (Text("Look at this:"), Media.of(JPEG, "image/png"), Text(" \n"), PAPER),
+    (Media.of(b"kg\n80\n", "text/csv", "log.csv"), Media.of(b"RIFF", "audio/wav"), Media.of(b"BM", "image/bmp")),
 )
 
 FAULTS: tuple[Failure | Drop | Raw | Body, ...] = (
@@ -114,12 +124,14 @@ class Message:
         replies: in order; after them the model answers, or asks on for ever.
         asks_on: which of the two.
         stored: whether the conversation was stored without reasoning and read again before.
+        says: what the person says.
     """
 
     model: str
     replies: tuple[Reply, ...]
     asks_on: bool
     stored: bool
+    says: str | tuple[Part, ...] = "How is it going?"
 
 
 @frozen
@@ -174,6 +186,7 @@ def messages(wire: WireName, usual: str) -> st.SearchStrategy[Message]:
         replies=st.lists(replies, max_size=6).map(tuple),
         asks_on=st.booleans(),
         stored=st.sampled_from((False, False, True)),
+        says=st.sampled_from(SHOWN),
     )
 
 

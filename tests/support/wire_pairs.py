@@ -36,10 +36,13 @@ def _tool_uses(message: Object) -> list[str]:
 
 
 def _answers(message: Object) -> list[str]:
-    return [
+    told = [
         text(block["tool_use_id"]) if _is_result(block) else f"({block['type']})"
         for block in objs(message.get("content"))
     ]
+    while told and told[-1] in ("(image)", "(document)"):  # behind the results only media may stand
+        told.pop()
+    return told
 
 
 def _is_result(block: Object) -> bool:
@@ -76,7 +79,8 @@ def _google(body: Object) -> list[str]:
         asked += [text(each[0]) for each in calls if each[0] is not None]
         if calls != responses:
             found.append(f"contents[{at}]: {calls} are answered by {responses}")
-        if responses and (content["role"] != "user" or len(objs(content["parts"])) != len(responses)):
+        behind = objs(content.get("parts"))[len(responses) :]
+        if responses and (content["role"] != "user" or any("inlineData" not in part for part in behind)):
             found.append(f"contents[{at}]: more than responses of the user")
     return found + [f"id {name!r} stands on two calls" for name in _doubled(asked)]
 

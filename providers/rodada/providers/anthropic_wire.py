@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
+from rodada.providers.media import Taken, taken
 from rodada.statemachine.jsontext import (
     JsonObject,
     JsonValue,
@@ -25,9 +26,11 @@ from rodada.statemachine.messages import (
     Entry,
     Exchange,
     ModelTurn,
+    Part,
     Piece,
     Status,
     Stop,
+    Text,
     ToolRequest,
     ToolResult,
     Usage,
@@ -37,6 +40,11 @@ from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 WIRE = "anthropic"
 THOUGHTS = ("thinking", "redacted_thinking")
+PDF = "application/pdf"
+# The most base64 characters of each. By reports the vendor's own API takes images twice as large; its other hosts do
+# not, and one image too large would spoil every later call of its conversation.
+TAKES = {**dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 5 * 1024 * 1024), PDF: 30_000_000}
+LONGEST_TITLE = 200
 UNIONS = ("anyOf", "oneOf", "allOf")  # refused at the root of an input_schema
 STOPS = {
     "end_turn": Stop.WHOLE,
@@ -131,7 +139,7 @@ def messages_of(entry: Entry, bare: bool = False) -> list[JsonObject]:
     An entry as messages; `bare` leaves hidden reasoning out.
     """
     if isinstance(entry, UserMessage):
-        return [{"role": "user", "content": entry.told}]
+        return [{"role": "user", "content": _content(taken(entry.content, TAKES))}]
     if isinstance(entry, ModelTurn):
         return [{"role": "assistant", "content": [*blocks_of(entry, bare)]}]
     asked = blocks_of(entry.turn, bare)
@@ -273,15 +281,44 @@ def _sendable(value: JsonObject | None) -> JsonObject:
         return {}
 
 
+def _content(found: Taken) -> JsonValue:
+    text = found.text
+    return [_shown(part) for part in found.parts] if text is None else text
+
+
+def _shown(part: Part) -> JsonObject:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    source: JsonObject = {"type": "base64", "media_type": part.media_type, "data": part.data}
+    if part.media_type != PDF:
+        return {"type": "image", "source": source}
+    titled: JsonObject = {"title": part.name[:LONGEST_TITLE]} if part.name.strip() else {}
+    return {"type": "document", "source": source, **titled}
+
+
 def _results(exchange: Exchange, asked: list[JsonObject]) -> list[JsonObject]:
-    calls = _of_type(asked, "tool_use")
-    return [_result(result, call) for result, call in zip(exchange.results, calls, strict=True)]
+    """
+    The results in one row. An error result holds text alone, so its media stand behind the last result, unless the
+    turn waits for a tool of the server's own: then nothing but results may answer it.
+    """
+    after = {} if _waits_for_server(asked) else TAKES
+    shown = [
+        taken(result.content, TAKES) if result.status is Status.SUCCEEDED else taken(result.content, {}, after)
+        for result in exchange.results
+    ]
+    told = zip(exchange.results, shown, _of_type(asked, "tool_use"), strict=True)
+    return [*(_result(*each) for each in told), *(_shown(media) for found in shown for media in found.after)]
 
 
-def _result(result: ToolResult, call: JsonObject) -> JsonObject:
+def _waits_for_server(asked: list[JsonObject]) -> bool:
+    answered = [block.get("tool_use_id") for block in asked]
+    return any(block.get("id") not in answered for block in _of_type(asked, "server_tool_use"))
+
+
+def _result(result: ToolResult, found: Taken, call: JsonObject) -> JsonObject:
     block: JsonObject = {"type": "tool_result", "tool_use_id": call["id"]}
-    if result.told.strip():
-        block["content"] = result.told
+    if found.text is None or found.text.strip():
+        block["content"] = _content(found)
     if result.status is not Status.SUCCEEDED:
         # an error result must say something
         block.setdefault("content", result.status.value)

@@ -16,6 +16,7 @@ from attrs import frozen
 
 from rodada.providers.failures import broken_pairs
 from rodada.providers.google_schema import wire_schema
+from rodada.providers.media import Taken, taken
 from rodada.statemachine.errors import ProviderGarbled, ProviderRejected
 from rodada.statemachine.jsontext import (
     JsonError,
@@ -29,18 +30,34 @@ from rodada.statemachine.jsontext import (
 )
 from rodada.statemachine.messages import (
     Entry,
+    Media,
     ModelTurn,
+    Part,
     Piece,
     Status,
     Stop,
+    Text,
     ToolRequest,
     ToolResult,
     Usage,
     UserMessage,
+    told_text,
 )
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 WIRE = "google"
+
+# The most base64 characters of each type: in a message or behind results, and inside a result (Gemini 3 and later).
+MOST_DATA = 15_000_000
+TAKES = dict.fromkeys(
+    (
+        *("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf"),
+        *("audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"),
+        *("video/mp4", "video/mpeg", "video/mov", "video/avi", "video/x-flv", "video/webm", "video/wmv", "video/3gpp"),
+    ),
+    MOST_DATA,
+)
+TAKES_IN_RESULT = dict.fromkeys(("image/png", "image/jpeg", "image/webp", "application/pdf"), MOST_DATA)
 
 # Base64 of the value by which Google lets a call pass that its model never made.
 STAND_IN = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
@@ -85,6 +102,13 @@ FAILURES: Mapping[str, str] = {
 # What is known of models
 
 
+def sees_results(model: str) -> bool:
+    """
+    Whether a function response may hold media: Gemini 3 and later. For others they stand behind the last response.
+    """
+    return signs_calls(model)
+
+
 def signs_calls(model: str) -> bool:
     """
     Whether the model signs the first call of every step and refuses an unsigned one in the active turn: Gemini 3
@@ -112,11 +136,23 @@ def entry_contents(entry: Entry, model: str, *, active: bool) -> list[JsonObject
     The contents of one entry; `active` when it stands in the active turn, where signatures are enforced.
     """
     if isinstance(entry, UserMessage):
-        return [_content("user", [{"text": entry.told}])]
+        return [_content("user", [_shown(part) for part in _joined(taken(entry.content, TAKES))])]
     if isinstance(entry, ModelTurn):
         return [_model_content(entry, model, active)]
     asked = _model_content(entry.turn, model, active)
-    return [asked, _results_content(_calls(asked), entry.results)]
+    return [asked, _results_content(_calls(asked), entry.results, model)]
+
+
+def _joined(found: Taken) -> tuple[Part, ...]:
+    return found.parts if found.text is None else (Text(found.text),)
+
+
+def _shown(part: Part) -> JsonObject:
+    return {"text": part.text} if isinstance(part, Text) else _inline(part)
+
+
+def _inline(media: Media) -> JsonObject:
+    return {"inlineData": {"mimeType": media.media_type, "data": media.data}}
 
 
 def _content(role: str, parts: Sequence[JsonObject]) -> JsonObject:
@@ -217,21 +253,28 @@ def _calls(content: JsonObject) -> list[JsonObject]:
     return [call for call in calls if isinstance(call, dict)]
 
 
-def _results_content(calls: Sequence[JsonObject], results: Sequence[ToolResult]) -> JsonObject:
+def _results_content(calls: Sequence[JsonObject], results: Sequence[ToolResult], model: str) -> JsonObject:
     """
-    The results, each under the id and the name of its call, in one content that holds nothing else.
+    The results, each under the id and the name of its call, in one content; behind them the media that no response
+    may hold.
     """
-    pairs = zip(calls, results, strict=True)
-    return _content("user", [{"functionResponse": _response(call, result)} for call, result in pairs])
+    here = TAKES_IN_RESULT if sees_results(model) else {}
+    shown = [taken(result.content, here, TAKES) for result in results]
+    told = zip(calls, results, shown, strict=True)
+    responses: list[JsonObject] = [{"functionResponse": _response(*each)} for each in told]
+    return _content("user", [*responses, *(_inline(media) for found in shown for media in found.after)])
 
 
-def _response(call: JsonObject, result: ToolResult) -> JsonObject:
+def _response(call: JsonObject, result: ToolResult, found: Taken) -> JsonObject:
     """
     One result. Its text is one string, never an object: the API reads `$ref` keys in it as references of its own.
+    Media inside it are told in the text too, which says where among the texts they stand.
     """
     kind = "output" if result.status is Status.SUCCEEDED else "error"
     named: JsonObject = {key: value for key, value in call.items() if key in ("id", "name")}
-    return {**named, "response": {kind: result.told}}
+    media: list[JsonValue] = [_inline(part) for part in found.parts if isinstance(part, Media)]
+    text = told_text(found.parts) if found.text is None else found.text
+    return {**named, "response": {kind: text}, **({"parts": media} if media else {})}
 
 
 def wire_name(name: str) -> str:

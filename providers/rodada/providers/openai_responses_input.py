@@ -10,9 +10,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rodada.providers.failures import broken_pairs
+from rodada.providers.media import taken
 from rodada.providers.openai_strict import may_be_strict
-from rodada.statemachine.jsontext import JsonObject, digest_text, dump_json, kept_object
-from rodada.statemachine.messages import Entry, ModelTurn, Status, ToolRequest, ToolResult, UserMessage
+from rodada.statemachine.jsontext import JsonObject, JsonValue, digest_text, dump_json, kept_object
+from rodada.statemachine.messages import (
+    Entry,
+    ModelTurn,
+    Part,
+    Status,
+    Text,
+    ToolRequest,
+    ToolResult,
+    UserMessage,
+    plain_text,
+)
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 WIRE = "openai_responses"
@@ -20,6 +31,12 @@ CALLS = {"function_call": "function_call_output", "custom_tool_call": "custom_to
 OUTPUTS = frozenset(CALLS.values())
 WITH_OPTIONAL_ID = frozenset({"reasoning", "message", *CALLS})
 ID_PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs", "custom_tool_call": "ctc"}
+PDF = "application/pdf"
+# The most base64 characters of each.
+TAKES = {
+    **dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 20_000_000),
+    PDF: 30_000_000,
+}
 LONGEST_ID = 64
 LONGEST_ARGUMENTS = 1_048_576
 LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -47,7 +64,8 @@ def entry_items(entry: Entry, *, bare: bool = False) -> list[JsonObject]:
     The items of one entry.
     """
     if isinstance(entry, UserMessage):
-        return [_message("user", entry.told)]
+        found = taken(entry.content, TAKES)
+        return [_message("user", found.text if found.text is not None else [_shown(part) for part in found.parts])]
     if isinstance(entry, ModelTurn):
         return turn_items(entry, bare=bare)
     items = turn_items(entry.turn, bare=bare)
@@ -104,14 +122,29 @@ def legal_name(name: str) -> str:
     return f"{stem}_{digest_text(name)[:DIGEST_LENGTH]}"
 
 
-def output_text(result: ToolResult) -> str:
+def output_of(result: ToolResult) -> JsonValue:
     """
-    What the model is told: the wire has no error flag, so every status but success says so in the text, and an
-    empty text is the empty JSON string.
+    What the model is told: a text, or a list where media are in it. The wire has no error flag, so every status but
+    success says so in the text, and an empty text is the empty JSON string.
     """
+    found = taken(result.content, TAKES)
+    text = plain_text(found.parts)
+    media: list[JsonValue] = [_shown(part) for part in found.parts if not isinstance(part, Text)]
     if result.status is not Status.SUCCEEDED:
-        return dump_json({"error": {"status": result.status.value, "message": result.told}})
-    return result.told if result.told.strip() else dump_json(result.told)
+        told = dump_json({"error": {"status": result.status.value, "message": text}})
+        return [{"type": "input_text", "text": told}, *media] if media else told
+    if media:
+        return [_shown(part) for part in found.parts]
+    return text if text.strip() else dump_json(text)
+
+
+def _shown(part: Part) -> JsonObject:
+    if isinstance(part, Text):
+        return {"type": "input_text", "text": part.text}
+    data = f"data:{part.media_type};base64,{part.data}"
+    if part.media_type != PDF:
+        return {"type": "input_image", "image_url": data, "detail": "auto"}
+    return {"type": "input_file", "filename": part.name.strip() or "file.pdf", "file_data": data}
 
 
 def _instruction_field(request: ModelRequest) -> JsonObject:
@@ -137,12 +170,12 @@ def _tool(tool: ToolDeclaration) -> JsonObject:
     }
 
 
-def _message(role: str, text: str) -> JsonObject:
-    return {"type": "message", "role": role, "content": text}
+def _message(role: str, content: JsonValue) -> JsonObject:
+    return {"type": "message", "role": role, "content": content}
 
 
 def _output(call: JsonObject, result: ToolResult) -> JsonObject:
-    return {"type": CALLS[str(call["type"])], "call_id": call["call_id"], "output": output_text(result)}
+    return {"type": CALLS[str(call["type"])], "call_id": call["call_id"], "output": output_of(result)}
 
 
 def _made(turn: ModelTurn) -> list[JsonObject]:

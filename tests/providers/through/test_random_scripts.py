@@ -21,8 +21,10 @@ from rodada.statemachine import (
     Conversation,
     Exchange,
     Limits,
+    Media,
     ModelTurn,
     Outcome,
+    Part,
     Reason,
     RunStatus,
     Status,
@@ -33,7 +35,7 @@ from rodada.statemachine import (
 from support.heard import Heard, heard
 from support.played import INSTRUCTIONS, NAMES, SHARED, Play, Told, is_unreadable, numbered, tools_of
 from support.stage import WIRES, Stage
-from support.turn_scripts import LONE, Break, Message, Say, Script, scripts
+from support.turn_scripts import IMAGE, LONE, Break, Message, Say, Script, scripts
 from support.wire_pairs import pair_faults
 
 SCRIPTS = int(os.environ.get("RODADA_SCRIPTS", "200"))
@@ -113,7 +115,7 @@ def _stored(conversation: Conversation) -> Conversation:
 async def _answered(stage: Stage, loop: ToolLoop, play: Play, before: Conversation) -> Outcome:
     stage.server.play(play)
     as_given, shared = before.to_json(reasoning=True), copy.deepcopy(SHARED)
-    async with loop.start("How is it going?", conversation=before) as live:
+    async with loop.start(play.says, conversation=before) as live:
         play.watch(live)
         outcome = await live.outcome()
     assert before.to_json(reasoning=True) == as_given
@@ -159,6 +161,7 @@ def _judge(judged: Judged) -> None:
     _judge_calls(judged, hearings)
     _judge_outcome(judged, hearings)
     _judge_tools_run(judged)
+    _judge_media(judged)
 
 
 def _judge_tools(judged: Judged, hearings: list[Heard]) -> None:
@@ -313,6 +316,20 @@ def _judge_tools_run(judged: Judged) -> None:
     assert judged.limits.max_rounds > 0 or not ran
 
 
+def _judge_media(judged: Judged) -> None:
+    """
+    An image that every wire takes was sent wherever the person or a tool gave it: nothing is dropped on the way.
+    """
+    if not judged.told:
+        return
+    exchanges = [entry for entry in judged.outcome.appended if isinstance(entry, Exchange)]
+    seen: list[Part] = [part for entry in exchanges[:-1] for result in entry.results for part in result.content]
+    seen += [] if isinstance(judged.message.says, str) else judged.message.says
+    assert json.dumps(judged.told[-1].received.body).count(IMAGE.data) >= sum(
+        isinstance(part, Media) and part.data == IMAGE.data for part in seen
+    )
+
+
 def _numbers(arguments: str) -> list[int]:
     """
     The number of a call that has good arguments.
@@ -321,7 +338,17 @@ def _numbers(arguments: str) -> list[int]:
     return [int(found[1])] if found else []
 
 
-_FAILS = {"raise", "tell", "raise odd", "cancel itself", "return an error", "endless", "coroutine", "generator"}
+_FAILS = {
+    "failed parts",
+    "raise",
+    "tell",
+    "raise odd",
+    "cancel itself",
+    "return an error",
+    "endless",
+    "coroutine",
+    "generator",
+}
 _STOPS = {"cancel", "cancel and hang", "deadline", "deadline and hang", "time out"}
 _NEVER_RAN = {Status.FAILED, Status.NOT_EXECUTED, None}
 

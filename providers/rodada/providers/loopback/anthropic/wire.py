@@ -4,7 +4,7 @@ The Messages API as a wire of the loopback server.
 
 from collections.abc import Mapping
 
-from rodada.providers.loopback.anthropic import pairing, replies, shape, thinking, tools
+from rodada.providers.loopback.anthropic import pairing, replies, shape, sources, thinking, tools
 from rodada.providers.loopback.anthropic.memory import Memory
 from rodada.providers.loopback.anthropic.view import view
 from rodada.providers.loopback.json_values import Object, text
@@ -13,7 +13,7 @@ from rodada.providers.loopback.script import Failure, Turn, WireName
 from rodada.providers.loopback.wire import Ids
 
 _PATH = "/v1/messages"
-_RULES = (*shape.RULES, *tools.RULES, *pairing.RULES, *thinking.RULES)
+_RULES = (*shape.RULES, *sources.RULES, *tools.RULES, *pairing.RULES, *thinking.RULES)
 
 
 class AnthropicWire:

@@ -38,8 +38,9 @@ _MESSAGES: Mapping[str, _Fields] = {
         "text": "string",
         "thought": "boolean",
         "thoughtSignature": "bytes",
+        "inlineData": "Blob",
         **_opaque(
-            "inlineData fileData executableCode codeExecutionResult toolCall toolResponse mediaResolution "
+            "fileData executableCode codeExecutionResult toolCall toolResponse mediaResolution "
             "videoMetadata partMetadata audioTranscription mediaProcessing speechMetadata documentMetadata "
             "spreadsheetMetadata audioMetadata "
         ),
@@ -49,9 +50,11 @@ _MESSAGES: Mapping[str, _Fields] = {
         **_opaque("partialArgs willContinue"),
     },
     "FunctionResponse": {
-        **{"id": "string", "name": "string", "response": "struct"},
-        **_opaque("parts scheduling willContinue"),
+        **{"id": "string", "name": "string", "response": "struct", "parts": "[FunctionResponsePart]"},
+        **_opaque("scheduling willContinue"),
     },
+    "FunctionResponsePart": {"inlineData": "Blob", **_opaque("fileData")},
+    "Blob": {"mimeType": "string", "data": "bytes", **_opaque("displayName")},
     "Tool": {
         "functionDeclarations": "[FunctionDeclaration]",
         **_opaque(

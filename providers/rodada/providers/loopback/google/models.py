@@ -22,3 +22,10 @@ def checks_ids(model: str) -> bool:
     Whether a call must come back with the id that it was sent with (Gemini 3.5 and later).
     """
     return _version(model) >= (3, 5)
+
+
+def shows_in_responses(model: str) -> bool:
+    """
+    Whether a function response may hold images and documents (Gemini 3 and later).
+    """
+    return _version(model) >= (3, 0)

@@ -5,7 +5,7 @@ generateContent as a wire of the loopback server.
 import re
 from collections.abc import Mapping
 
-from rodada.providers.loopback.google import pairing, replies, shape, signatures, tools
+from rodada.providers.loopback.google import blobs, pairing, replies, shape, signatures, tools
 from rodada.providers.loopback.google.fields import UnreadableField, normal
 from rodada.providers.loopback.google.memory import Memory
 from rodada.providers.loopback.google.view import bad, view
@@ -15,7 +15,7 @@ from rodada.providers.loopback.script import Failure, Turn, WireName
 from rodada.providers.loopback.wire import STREAMING, Ids
 
 _PATH = re.compile(r"/v1(?:beta)?/models/([^/:]+):(\w+)")
-_RULES = (*shape.RULES, *tools.RULES, *pairing.RULES, *signatures.RULES)
+_RULES = (*shape.RULES, *blobs.RULES, *tools.RULES, *pairing.RULES, *signatures.RULES)
 _NO_KEY = (
     "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other "
     "form of API consumer identity to call this API."

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from rodada.providers.loopback.json_values import Json, Object, kind_of, text
+from rodada.providers.loopback.media import data_url, seen_type
 from rodada.providers.loopback.openai_responses.items import kind
 from rodada.providers.loopback.openai_responses.view import bad
 from rodada.providers.loopback.script import Failure
@@ -17,6 +18,8 @@ _LONGEST_ARGUMENTS = 1_048_576
 _NAME = "^[a-zA-Z0-9_-]+$"
 _STATUSES = ("in_progress", "completed", "incomplete")
 _ROLES = ("user", "system", "developer", "assistant")
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_DETAILS = ("low", "high", "auto", "original")
 _INPUT_PARTS: Mapping[str, str] = {
     "input_text": "type text:string prompt_cache_breakpoint?",
     "input_image": "type detail? file_id? image_url? prompt_cache_breakpoint?",
@@ -190,10 +193,56 @@ def _part(path: str, part: Json, shapes: Mapping[str, str]) -> Iterator[Failure]
         yield invalid_type(path, "an object", part)
         return
     sort = text(part.get("type"))
-    if sort in shapes:
-        yield from _field_refusals(path, sort, shapes[sort], part)
-    else:
+    if sort not in shapes:
         yield bad(f"Invalid value: '{sort}'. Supported values are: {_quoted(shapes)}.", path, "invalid_value")
+        return
+    yield from _field_refusals(path, sort, shapes[sort], part)
+    if sort == "input_image":
+        yield from _image(path, part)
+    if sort == "input_file":
+        yield from _file(path, part)
+
+
+def _image(path: str, part: Object) -> Iterator[Failure]:
+    if part.get("detail") is not None:
+        yield from _one_of(f"{path}.detail", part["detail"], _DETAILS)
+    url = part.get("image_url")
+    if url is None:
+        if part.get("file_id") is None:
+            yield missing_parameter(f"{path}.image_url")
+        return
+    if text(url).startswith(("https://", "http://")):
+        return
+    told, data = data_url(url)
+    where = f"{path}.image_url"
+    if data is None:
+        message = (
+            f"Invalid '{where}'. Expected a valid URL or a base64-encoded data URL, but got a value that is neither."
+        )
+        yield bad(message, where, "invalid_value")
+    elif told not in _IMAGES or seen_type(data) not in _IMAGES:
+        message = (
+            f"The image data you provided does not represent a valid image. Supported formats: {_quoted(_IMAGES)}."
+        )
+        yield bad(message, where, "invalid_image_format")
+
+
+def _file(path: str, part: Object) -> Iterator[Failure]:
+    data = part.get("file_data")
+    if data is None:
+        if part.get("file_id") is None and part.get("file_url") is None:
+            yield missing_parameter(f"{path}.file_id")
+        return
+    if not text(part.get("filename")):
+        yield missing_parameter(f"{path}.filename")
+        return
+    told, found = data_url(data)
+    where = f"{path}.file_data"
+    if found is None:
+        message = f"Invalid '{where}'. Expected a base64-encoded data URL, such as 'data:application/pdf;base64,...'."
+        yield bad(message, where, "invalid_value")
+    elif told == "application/pdf" and seen_type(found) != told:
+        yield bad("The file you provided could not be read as a PDF.", where, "invalid_value")
 
 
 def _too_long(path: str, value: str, most: int) -> Failure:

@@ -1,0 +1,72 @@
+"""
+Rules about the images and files of a request.
+"""
+
+from collections.abc import Callable, Iterator
+
+from rodada.providers.loopback.google.models import shows_in_responses
+from rodada.providers.loopback.google.view import View, bad
+from rodada.providers.loopback.json_values import Object, obj, objs, text
+from rodada.providers.loopback.media import content, seen_type
+from rodada.providers.loopback.script import Failure
+
+_SIGNED = ("image/png", "image/jpeg", "image/webp", "application/pdf")
+_IN_RESPONSES = (*_SIGNED, "text/plain")
+_KNOWN = (
+    *(*_IN_RESPONSES, "image/heic", "image/heif", "text/csv", "text/html", "text/markdown", "text/xml", "text/css"),
+    *("audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"),
+    *("video/mp4", "video/mpeg", "video/mov", "video/avi", "video/x-flv", "video/mpg", "video/webm", "video/wmv"),
+    "video/3gpp",
+)
+
+
+def blobs_can_be_read(view: View) -> Failure | None:
+    """
+    Inline data is there, of a type that the models take, and is what it says it is.
+    """
+    found = (
+        _blob_fault(f"contents[{said.at}].parts[{index}]", obj(part["inlineData"]), _KNOWN)
+        for said in view.contents
+        for index, part in enumerate(said.parts)
+        if "inlineData" in part
+    )
+    fault = next((each for each in found if each is not None), None)
+    return None if fault is None else bad(fault)
+
+
+def responses_show_what_they_may(view: View) -> Failure | None:
+    """
+    A function response holds media only on models that take them there, and only images and documents.
+    """
+    for path, part in _inner(view):
+        if not shows_in_responses(view.model):
+            return bad(f"{path}: multimodal function responses are not supported by {view.model}.")
+        if "inlineData" not in part:
+            return bad(f"{path}: required oneof field 'data' must have one initialized field")
+        fault = _blob_fault(path, obj(part["inlineData"]), _IN_RESPONSES)
+        if fault is not None:
+            return bad(fault)
+    return None
+
+
+def _inner(view: View) -> Iterator[tuple[str, Object]]:
+    for said in view.contents:
+        for index, response in enumerate(said.responses):
+            for at, part in enumerate(objs(response.get("parts"))):
+                yield f"contents[{said.at}].parts[{index}].function_response.parts[{at}]", part
+
+
+def _blob_fault(path: str, blob: Object, known: tuple[str, ...]) -> str | None:
+    told, data = text(blob.get("mimeType")), content(blob.get("data"))
+    if not told:
+        return f"{path}.inline_data.mime_type: a mime type must be set"
+    if told not in known:
+        return f"Unsupported MIME type: {told}"
+    if data is None:
+        return f"{path}.inline_data.data: the data must not be empty"
+    if told in _SIGNED and seen_type(data) != told:
+        return "The document has no pages." if told == "application/pdf" else "Unable to process input image."
+    return None
+
+
+RULES: tuple[Callable[[View], Failure | None], ...] = (blobs_can_be_read, responses_show_what_they_may)

@@ -1,0 +1,99 @@
+"""
+Media as a wire takes them. What it does not take is told as a text in its place: never dropped, never an error.
+"""
+
+import base64
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+
+from attrs import evolve, frozen
+
+from rodada.statemachine.messages import Media, Part, Text, plain_text
+from rodada.statemachine.signatures import LONGEST_SIGNATURE, SIGNED, signed_type
+
+LONGEST_TEXT = 100_000
+TEXTS = ("application/json", "application/xml", "application/yaml", "application/x-yaml")
+TEXT_SUFFIXES = ("+json", "+xml", "+yaml")
+AFTER = "shown after the results"
+
+
+@frozen
+class Taken:
+    """
+    The parts of one message or result in the form that a wire takes.
+
+    Attributes:
+        parts: no blank text, and only media that the wire takes there; their types are what their bytes are.
+        after: media that stand behind all results instead, each told in its place.
+    """
+
+    parts: tuple[Part, ...]
+    after: tuple[Media, ...] = ()
+
+    @property
+    def text(self) -> str | None:
+        """
+        The parts as one text, where they are texts alone; None with media among them.
+        """
+        return plain_text(self.parts) if all(isinstance(part, Text) for part in self.parts) else None
+
+
+def taken(parts: Iterable[Part], here: Mapping[str, int], after: Mapping[str, int] | None = None) -> Taken:
+    """
+    Parts in the form that a wire takes.
+
+    Args:
+        parts: of a message or a result.
+        here: the media types that the wire takes among them, each with the most base64 characters.
+        after: the same of what it takes behind all results of a turn; None where nothing may stand there.
+    """
+    given = tuple(parts)
+    if all(isinstance(part, Text) for part in given):
+        return Taken(given)
+    kept: list[Part] = []
+    later: list[Media] = []
+    for part in given:
+        found = part if isinstance(part, Text) else _as_it_is(part)
+        if isinstance(found, Media) and _fits(found, here):
+            kept.append(found)
+        elif isinstance(found, Media) and _fits(found, after or {}):
+            kept.append(_line(found, AFTER))
+            later.append(found)
+        elif isinstance(found, Media):
+            kept.append(_in_words(found, (here.keys() | (after or {}).keys())))
+        elif found.text.strip():
+            kept.append(found)
+    return Taken(tuple(kept), tuple(later))
+
+
+def _fits(media: Media, most: Mapping[str, int]) -> bool:
+    return len(media.data) <= most.get(media.media_type, 0)
+
+
+def _as_it_is(media: Media) -> Media | Text:
+    # A wrong type, or what only claims to be an image, is refused by the vendors, in every later call too.
+    actual = signed_type(base64.b64decode(media.data[: 4 * LONGEST_SIGNATURE]))
+    if actual is not None:
+        return media if actual == media.media_type else evolve(media, media_type=actual)
+    if media.media_type in SIGNED:
+        return _line(media, f"not shown: its content is no {media.media_type}")
+    return media
+
+
+def _in_words(media: Media, known: AbstractSet[str]) -> Text:
+    """
+    A text file as its text; of everything else, what it is and why it is not shown.
+    """
+    kind = media.media_type
+    if not (kind.startswith("text/") or kind in TEXTS or kind.endswith(TEXT_SUFFIXES)):
+        return _line(media, f"not shown: {'it is too large' if kind in known else 'this API does not take it'}")
+    if media.size > LONGEST_TEXT:
+        return _line(media, "not shown: it is too long")
+    try:
+        return Text(f"\n{media.told}\n{media.bytes.decode('utf-8')}\n")
+    except UnicodeDecodeError:
+        return _line(media, "not shown: it is no UTF-8")
+
+
+def _line(media: Media, what: str) -> Text:
+    return Text(f"\n{media.told[:-1]}; {what}]\n")
