@@ -236,7 +236,7 @@ def test_no_medium_is_dropped_on_any_wire(parts: tuple[Part, ...], status: Statu
         text = json.dumps(shown, ensure_ascii=False)
         for part in parts:
             if isinstance(part, Media):
-                assert part.data in text or f"{part.media_type}, {part.size} bytes" in text
+                assert part.data in text or f", {part.size} bytes" in text
 
 
 def test_a_request_is_as_large_as_its_media() -> None:
