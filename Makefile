@@ -26,6 +26,7 @@ diagrams: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python tests/benchmarks/rounds.py
+	$(BIN)/python tests/benchmarks/turns.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

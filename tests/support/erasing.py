@@ -36,8 +36,9 @@ def _erased(value: object) -> object:
 
 def _parts(value: object) -> Iterator[tuple[str, object]]:
     for field in attrs.fields(cast("type[attrs.AttrsInstance]", type(value))):
-        part = getattr(value, field.name)
-        yield field.alias or field.name, part if field.name == "wording" else erased(part)
+        if field.init:
+            part = getattr(value, field.name)
+            yield field.alias or field.name, part if field.name == "wording" else erased(part)
 
 
 def _without_content(value: object) -> object:

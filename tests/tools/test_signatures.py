@@ -55,6 +55,15 @@ def test_f104_names_of_an_enclosing_function_are_found() -> None:
     assert told(search, '{"query":{"words":["a","b"]}}') == (Status.SUCCEEDED, "a b")
 
 
+def test_f104_a_name_that_the_enclosing_function_sets_only_later_is_no_hindrance() -> None:
+    @tool(reads="")
+    def search(words: list[str]) -> str:
+        return separator.join(words)
+
+    separator = "-"
+    assert told(search, '{"words":["a","b"]}') == (Status.SUCCEEDED, "a-b")
+
+
 def test_f104_a_local_name_does_not_hide_the_name_that_a_function_of_a_module_means() -> None:
     Order = int  # noqa: N806
     assert tool(count).declaration == DECLARED

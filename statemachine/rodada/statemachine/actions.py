@@ -22,8 +22,8 @@ from rodada.statemachine.events import (
     TurnReceived,
 )
 from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, ToolRequest, ToolResult, Usage, merged
-from rodada.statemachine.plan import Plan, PlannedCall
-from rodada.statemachine.run import Ending, Run, unfinished
+from rodada.statemachine.plan import Plan
+from rodada.statemachine.run import Ending, Run, advanced, unfinished
 from rodada.statemachine.states import Reason, RunStatus
 
 E = TypeVar("E", bound=Event)
@@ -281,7 +281,7 @@ def keep_result(run: Run, event: ToolFinished) -> Run:
     """
     Keep the result and start what may start; nothing, once the run stops short.
     """
-    after = evolve(run, results=(*run.results, event.result))
+    after = advanced(run, run.progress.keep(event.result))
     return after if run.reason is not None else _start_ready(after)
 
 
@@ -289,7 +289,7 @@ def settle_turn(run: Run, event: ToolFinished) -> Run:
     """
     Keep the last result, answer what was never started "not executed", and append the exchange.
     """
-    return _settled(evolve(run, results=(*run.results, event.result)))
+    return _settled(advanced(run, run.progress.keep(event.result)))
 
 
 # Parts of actions
@@ -339,27 +339,21 @@ def _answered(run: Run, turn: ModelTurn, reason: Reason) -> Run:
 
 
 def _start_ready(run: Run) -> Run:
-    done = {result.id for result in run.results}
-    room = run.limits.max_parallel - len(run.running)
-    ready = [call.id for call in run.plan.calls if _is_ready(run, call, done)]
-    return evolve(run, started=(*run.started, *ready[:room]))
-
-
-def _is_ready(run: Run, call: PlannedCall, done: set[str]) -> bool:
-    return call.id not in run.started and call.id not in done and done.issuperset(call.after)
+    progress = run.progress
+    return advanced(run, progress.start(run.limits.max_parallel - progress.running.bit_count()))
 
 
 def _settled(run: Run) -> Run:
     if run.turn is None:
         return run
-    results = tuple(_result_or_not_executed(run, request) for request in run.turn.requests)
-    return evolve(run, entry=Exchange(run.turn, results), turn=None, plan=Plan(), votes=(), started=(), results=())
+    known = {result.id: result for result in run.results}
+    results = tuple(known.get(request.id) or _not_executed(run, request) for request in run.turn.requests)
+    return evolve(
+        run, entry=Exchange(run.turn, results), turn=None, plan=Plan(), votes=(), started=(), results=(), _known=None
+    )
 
 
-def _result_or_not_executed(run: Run, request: ToolRequest) -> ToolResult:
-    known = run.result_of(request.id)
-    if known is not None:
-        return known
+def _not_executed(run: Run, request: ToolRequest) -> ToolResult:
     text = run.wording.not_executed_because(run.reason or Reason.CANCELLED)
     return ToolResult.of(request, Status.NOT_EXECUTED, text)
 
@@ -371,7 +365,7 @@ def _denied(run: Run) -> Run:
         for request in run.requests
         if request.id in votes
     )
-    return evolve(run, results=(*run.results, *results))
+    return advanced(run, run.progress.keep(*results))
 
 
 def _people_done(run: Run, event: Event) -> Run:

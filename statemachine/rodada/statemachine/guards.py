@@ -6,7 +6,7 @@ read by the machine, the checker, the diagrams and the record under its own name
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
-from rodada.statemachine.approvals import decision, undecided, with_vote
+from rodada.statemachine.approvals import leaves_something, undecided, waits_for_decision, with_vote
 from rodada.statemachine.events import ApprovalDecided, CallFailed, Event, ToolFinished, TurnReceived
 from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, ToolResult
 from rodada.statemachine.run import Run, seconds_left
@@ -156,7 +156,7 @@ def vote_awaited(run: Run, event: ApprovalDecided) -> bool:
     """
     Does the request wait for a decision?
     """
-    return event.id in undecided(run)
+    return waits_for_decision(run, event.id)
 
 
 def vote_counts(run: Run, event: ApprovalDecided) -> bool:
@@ -165,7 +165,7 @@ def vote_counts(run: Run, event: ApprovalDecided) -> bool:
     """
     if not event.yes:
         return True
-    if event.id not in run.plan.ids or any(vote.by == event.by for vote in run.votes_on(event.id)):
+    if run.plan.position(event.id) is None or any(vote.by == event.by for vote in run.votes_on(event.id)):
         return False
     return run.plan.call(event.id).requester_counts or event.by != run.origin.actor
 
@@ -181,25 +181,24 @@ def leaves_something_to_run(run: Run, event: ApprovalDecided) -> bool:
     """
     Is there a request that was not denied, with this vote?
     """
-    voted = with_vote(run, event)
-    return any(not call.approvals or decision(voted, call.id) is not False for call in run.plan.calls)
+    return leaves_something(with_vote(run, event))
 
 
 def answers_running(run: Run, event: ToolFinished) -> bool:
     """
     Is this the result of a call that runs?
     """
-    return event.result.id in run.running
+    return bool(run.progress.running & run.plan.bit(event.result.id))
 
 
 def completes_turn(run: Run, event: ToolFinished) -> bool:
     """
     Has every request its result with this one, or, once the run stops short, is nothing else running?
     """
+    progress, this = run.progress, run.plan.bit(event.result.id)
     if run.reason is not None:
-        return all(request_id == event.result.id for request_id in run.running)
-    done = {event.result.id, *(result.id for result in run.results)}
-    return all(request.id in done for request in run.requests)
+        return not progress.running & ~this
+    return progress.every == progress.done | this
 
 
 def _calls(turn: ModelTurn) -> tuple[tuple[str, str], ...]:

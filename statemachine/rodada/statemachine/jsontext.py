@@ -5,7 +5,7 @@ JSON as the wires send it: parsed strictly, cleaned of what cannot be sent again
 import hashlib
 import json
 import math
-import re
+from collections.abc import Iterable
 from typing import TypeAlias, cast
 
 JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
@@ -13,7 +13,6 @@ JsonObject: TypeAlias = dict[str, "JsonValue"]
 
 
 DEEPEST = 100
-_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 
 
 class JsonError(ValueError):
@@ -55,13 +54,11 @@ def parse_object(text: str) -> JsonObject | None:
     """
     if not text.strip():
         return {}
-    if _depth(text) > DEEPEST:
-        return None
     try:
         value = parse_json(text)
     except JsonError:
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not _is_too_deep(text, value) else None
 
 
 def kept_object(text: str) -> JsonObject:
@@ -104,14 +101,19 @@ def digest_arguments(raw: str) -> str:
     return digest_text(raw if arguments is None else canonical_json(arguments))
 
 
-def _depth(text: str) -> int:
+def _is_too_deep(text: str, value: JsonObject) -> bool:
     if text.count("{") + text.count("[") <= DEEPEST:
-        return 0
-    depth = deepest = 0
-    for mark in _MARKS.findall(text):
-        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(mark, 0)
-        deepest = max(deepest, depth)
-    return deepest
+        return False
+    level: list[JsonObject | list[JsonValue]] = [value]
+    for _ in range(DEEPEST):
+        level = [each for holder in level for each in _held(holder) if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _held(holder: JsonObject | list[JsonValue]) -> Iterable[JsonValue]:
+    return holder.values() if isinstance(holder, dict) else holder
 
 
 def _no_constant(name: str) -> None:

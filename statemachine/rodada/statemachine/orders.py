@@ -88,9 +88,9 @@ def orders(run: Run) -> tuple[Order, ...]:
         case State.AWAIT_APPROVAL:
             return tuple(AskApproval(request_id) for request_id in undecided(run))
         case State.EXECUTE_TOOLS:
-            starts = tuple(StartTool(request_id) for request_id in run.running)
-            stops = tuple(StopTool(request_id) for request_id in run.running)
-            return starts if run.reason is None else (*starts, *stops)
+            running = run.running
+            starts = tuple(StartTool(request_id) for request_id in running)
+            return starts if run.reason is None else (*starts, *(StopTool(request_id) for request_id in running))
         case _:
             return ()
 
@@ -99,13 +99,28 @@ def effects(before: Run, event: Event, after: Run) -> tuple[Effect, ...]:
     """
     What a driver must do after a step: perform new orders, abandon those that vanished unanswered.
     """
+    if before.state is after.state is State.EXECUTE_TOOLS:
+        return _effects_on_tools(before, after)
     old, new = orders(before), orders(after)
+    was, stays = frozenset(old), frozenset(new)
     given_up = tuple(
         Abandon(order)
         for order in old
-        if isinstance(order, (AskModel, AskApproval)) and order not in new and not _answers(event, order)
+        if isinstance(order, (AskModel, AskApproval)) and order not in stays and not _answers(event, order)
     )
-    return (*given_up, *(order for order in new if order not in old))
+    return (*given_up, *(order for order in new if order not in was))
+
+
+def _effects_on_tools(before: Run, after: Run) -> tuple[Effect, ...]:
+    """
+    The same while tools run, without a look at those for which nothing changed.
+    """
+    ids, was, runs = after.progress.ids, before.progress.running, after.progress.running
+    starts = tuple(StartTool(request_id) for request_id in ids(runs & ~was))
+    if after.reason is None:
+        return starts
+    asked = 0 if before.reason is None else was
+    return (*starts, *(StopTool(request_id) for request_id in ids(runs & ~asked)))
 
 
 def _answers(event: Event, order: AskModel | AskApproval) -> bool:

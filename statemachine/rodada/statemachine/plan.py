@@ -5,8 +5,9 @@ A toolbox makes it before the machine sees the turn, without I/O. Sequential and
 """
 
 import enum
+from collections.abc import Iterator, Mapping
 
-from attrs import evolve, frozen
+from attrs import Factory, evolve, field, frozen
 
 from rodada.statemachine.errors import InvalidValue
 
@@ -48,20 +49,19 @@ class PlannedCall:
 @frozen
 class Plan:
     """
-    The plan of a turn, in request order.
+    The plan of a turn, in request order. A set of its calls is a number with one bit for each position.
+
+    Attributes:
+        calls: how each request may run.
 
     Raises:
         InvalidValue: a call waits for one that does not stand before it (so no plan has a cycle).
     """
 
     calls: tuple[PlannedCall, ...] = ()
-
-    def __attrs_post_init__(self) -> None:
-        earlier: set[str] = set()
-        for call in self.calls:
-            if not earlier.issuperset(call.after):
-                raise InvalidValue("Plan", f"{call.id} may wait only for earlier requests, not for {call.after}")
-            earlier.add(call.id)
+    _index: "_Index" = field(
+        init=False, eq=False, repr=False, default=Factory(lambda self: _index_of(self.calls), takes_self=True)
+    )
 
     @property
     def deterministic(self) -> tuple[str, ...]:
@@ -77,11 +77,86 @@ class Plan:
         """
         return tuple(call.id for call in self.calls)
 
+    @property
+    def free(self) -> int:
+        """
+        The calls that wait for no other.
+        """
+        return self._index.free
+
+    def position(self, request_id: str) -> int | None:
+        """
+        Where a request stands in the turn; None when it is not of this turn.
+        """
+        return self._index.positions.get(request_id)
+
     def call(self, request_id: str) -> PlannedCall:
         """
         The plan of one request.
+
+        Raises:
+            KeyError: it is not of this turn.
         """
-        return next(call for call in self.calls if call.id == request_id)
+        return self.calls[self._index.positions[request_id]]
+
+    def bit(self, request_id: str) -> int:
+        """
+        The set of this one call; empty when it is not of this turn.
+        """
+        position = self.position(request_id)
+        return 0 if position is None else 1 << position
+
+    def freed_by(self, request_id: str, done: int) -> int:
+        """
+        The calls that waited for this one and need nothing that is not in `done`.
+        """
+        freed = 0
+        for waiting in self._index.waiting.get(request_id, ()):
+            needs = self._index.needs.get(waiting, 0)
+            if needs & done == needs:
+                freed |= 1 << waiting
+        return freed
+
+
+@frozen(eq=False)
+class _Index:
+    """
+    Attributes:
+        positions: of each id.
+        free: the calls that wait for no other.
+        waiting: for each id, the positions of the calls that wait for it.
+        needs: what each call waits for, by its position, where that is more than one: a set for every call of a
+            turn in which each waits for one would be large for nothing.
+    """
+
+    positions: Mapping[str, int]
+    free: int
+    waiting: Mapping[str, tuple[int, ...]]
+    needs: Mapping[int, int]
+
+
+def _index_of(calls: tuple[PlannedCall, ...]) -> _Index:
+    positions: dict[str, int] = {}
+    waiting: dict[str, list[int]] = {}
+    for position, call in enumerate(calls):
+        for earlier in call.after:
+            if earlier not in positions:
+                raise InvalidValue("Plan", f"{call.id} may wait only for earlier requests, not for {call.after}")
+            waiting.setdefault(earlier, []).append(position)
+        positions[call.id] = position
+    return _Index(
+        positions,
+        _set_of(position for position, call in enumerate(calls) if not call.after),
+        {request_id: tuple(found) for request_id, found in waiting.items()},
+        {at: _set_of(positions[each] for each in call.after) for at, call in enumerate(calls) if len(call.after) > 1},
+    )
+
+
+def _set_of(positions: Iterator[int]) -> int:
+    found = 0
+    for position in positions:
+        found |= 1 << position
+    return found
 
 
 def one_after_another(calls: tuple[PlannedCall, ...]) -> Plan:

@@ -3,6 +3,9 @@ What a provider is asked: one model call, as plain values. Every request is buil
 made once for the run, so none can hold an open call (fault F005).
 """
 
+from collections import Counter
+from collections.abc import Container, Mapping
+
 from attrs import frozen
 
 from rodada.statemachine.conversation import Conversation
@@ -95,18 +98,20 @@ class ModelRequest:
         Our ids for the requests of the turn that answers this call: the wire's own where usable and new in the
         conversation, else made from turn and position, so that a replay makes the same ones (faults F021-F023).
         """
-        chosen: list[str] = []
+        chosen: dict[str, None] = {}
+        later = Counter(wire_id for wire_id in wire_ids if wire_id)
         for position, wire_id in enumerate(wire_ids):
-            taken = {*chosen, *(other for other in wire_ids[position + 1 :] if other)}
+            if wire_id:
+                later[wire_id] -= 1
             if wire_id and _usable(wire_id) and wire_id not in chosen and not self.conversation.uses(wire_id):
-                chosen.append(wire_id)
+                chosen[wire_id] = None
             else:
-                chosen.append(self._made_id(position, taken))
+                chosen[self._made_id(position, chosen, later)] = None
         return tuple(chosen)
 
-    def _made_id(self, position: int, taken: set[str]) -> str:
+    def _made_id(self, position: int, chosen: Container[str], later: Mapping[str, int]) -> str:
         made = f"call_{len(self.conversation.entries)}_{position}"
-        while made in taken or self.conversation.uses(made):
+        while made in chosen or later.get(made) or self.conversation.uses(made):
             made += "x"
         return made
 

@@ -4,7 +4,7 @@ A run: the whole state of one user message being answered, as one frozen value.
 Nothing else decides: whoever has the run knows what it waits for (`orders`) and how much time it has left.
 """
 
-from attrs import frozen
+from attrs import evolve, field, frozen
 
 from rodada.statemachine.codec import decode, document, encode, read_document
 from rodada.statemachine.conversation import Conversation
@@ -23,6 +23,7 @@ from rodada.statemachine.messages import (
     UserMessage,
 )
 from rodada.statemachine.plan import Plan
+from rodada.statemachine.progress import Progress, progress_of
 from rodada.statemachine.states import ENDS, Reason, RunStatus, State
 from rodada.statemachine.wording import ENGLISH, Wording
 
@@ -116,6 +117,8 @@ class Run:
         deterministic: ids of the calls so far whose result code alone decides.
         asked_ms: when the question to people was put, while one is open.
         people_ms: how long the run waited for people; not counted as its time.
+        known: the progress of the calls in hand as the last step left it. It says nothing new, and is believed only
+            where it is of this very plan, start and results.
     """
 
     id: str
@@ -147,6 +150,7 @@ class Run:
     deterministic: tuple[str, ...] = ()
     asked_ms: int | None = None
     people_ms: int = 0
+    known: Progress | None = field(default=None, eq=False, repr=False, alias="_known")
 
     @property
     def requests(self) -> tuple[ToolRequest, ...]:
@@ -161,13 +165,40 @@ class Run:
         """
         return next((result for result in self.results if result.id == request_id), None)
 
+    def request(self, request_id: str) -> ToolRequest:
+        """
+        A request in hand.
+
+        Raises:
+            KeyError: it is not in hand.
+        """
+        position = self.plan.position(request_id)
+        if position is None:
+            raise KeyError(request_id)
+        return self.requests[position]
+
+    @property
+    def progress(self) -> Progress:
+        """
+        Where the calls in hand stand.
+        """
+        known = self.known
+        if (
+            known is not None
+            and known.plan is self.plan
+            and known.started is self.started
+            and known.results is self.results
+        ):
+            return known
+        return progress_of(self.plan, self.started, self.results)
+
     @property
     def running(self) -> tuple[str, ...]:
         """
-        Ids of calls that were started and have no result yet.
+        Ids of calls that were started and have no result yet, in request order.
         """
-        done = {result.id for result in self.results}
-        return tuple(request_id for request_id in self.started if request_id not in done)
+        progress = self.progress
+        return progress.ids(progress.running)
 
     @property
     def own(self) -> tuple[Entry, ...]:
@@ -209,6 +240,13 @@ class Run:
             return coherent(settled(decode(cls, content)))
         except InvalidValue as error:
             raise FormatError("$", str(error)) from error
+
+
+def advanced(run: Run, progress: Progress) -> Run:
+    """
+    The run whose calls in hand stand as `progress` says.
+    """
+    return evolve(run, started=progress.started, results=progress.results, _known=progress)
 
 
 def settled(run: Run) -> Run:

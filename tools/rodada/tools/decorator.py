@@ -85,8 +85,11 @@ class Tool(Generic[P, R]):
 
     def touches(self, request: ToolRequest) -> Touches:
         """
-        The resources that a call touches.
+        The resources that a call touches. Its arguments are checked for it only where they have a say.
         """
+        always = self.options.always_touches
+        if always is not None:
+            return always
         arguments = self.arguments.check(request)
         return EVERYTHING if isinstance(arguments, Refusal) else self.options.touches(arguments)
 

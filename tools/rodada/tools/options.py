@@ -114,6 +114,15 @@ class Options:
         """
         return self.exclusive or self.deterministic or self.reads is not None or self.writes is not None
 
+    @property
+    def always_touches(self) -> Touches | None:
+        """
+        What each call touches, where its arguments have no say; None where they have.
+        """
+        if self.exclusive or not self.declared:
+            return EVERYTHING
+        return None if callable(self.reads) or callable(self.writes) else self.touches({})
+
     def touches(self, arguments: Mapping[str, Any]) -> Touches:
         """
         What a call with these arguments touches: everything, where nothing was said or where saying it fails.

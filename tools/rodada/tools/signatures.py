@@ -2,6 +2,7 @@
 What a function's signature says: its parameters with resolved types, or why it cannot be a tool.
 """
 
+import contextlib
 import functools
 import inspect
 import types
@@ -199,7 +200,14 @@ def _written(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def _closure(plain: Callable[..., object]) -> Mapping[str, object]:
-    return inspect.getclosurevars(plain).nonlocals if inspect.isfunction(plain) else {}
+    if not isinstance(plain, types.FunctionType):
+        return {}
+    found: dict[str, object] = {}
+    for name, cell in zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=True):
+        # A variable that the enclosing function sets only later has nothing in its cell yet.
+        with contextlib.suppress(ValueError):
+            found[name] = cell.cell_contents
+    return found
 
 
 def is_async(function: Callable[..., object]) -> bool:

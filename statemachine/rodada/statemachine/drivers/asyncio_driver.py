@@ -143,7 +143,7 @@ class AsyncioDriver:
         """
         try:
             self._perform_all(orders(self.run))
-            while orders(self.run):
+            while self.run.outcome is None:
                 self._feed(*await self._next())
             return self.run
         finally:
@@ -192,7 +192,7 @@ class AsyncioDriver:
             case StopTool():
                 self._tools[effect.id].stop(seconds_left(self.run, self.mono_ms))
             case AskApproval():
-                request = self._request(effect.id)
+                request = self.run.request(effect.id)
                 self._listen(ApprovalAsked(request.id, request.name, request.raw))
             case Abandon():
                 self._abandon(effect.order)
@@ -292,7 +292,7 @@ class AsyncioDriver:
     def _started(self, order: StartTool) -> ToolRun:
         run, toolbox = self.run, self._ports.toolbox
         call: ToolCall
-        request = self._request(order.id)
+        request = self.run.request(order.id)
         self._listen(ToolStarted(request.id, request.name))
         try:
             call = toolbox.call(request, self._setting(request))
@@ -334,9 +334,6 @@ class AsyncioDriver:
         seconds = self._clock.mono() - tool.started_at
         self._listen(ToolEnded(order.id, tool.request.name, result.status, seconds))
         self.post(ToolFinished(result), order)
-
-    def _request(self, request_id: str) -> ToolRequest:
-        return next(request for request in self.run.requests if request.id == request_id)
 
     def _arm_deadline(self) -> None:
         clock_stands = (self.run.asked_ms, self.run.people_ms)

@@ -1,0 +1,128 @@
+"""
+Turns of many requests: each has its result, in request order, and a request costs no more for standing among many.
+"""
+
+import asyncio
+import cProfile
+import pstats
+
+import pytest
+from attrs import define, evolve
+
+from rodada.providers.scripted import Call, Scripted, Turn
+from rodada.statemachine import Limits, Outcome, RunStatus, Status, ToolLoop
+from rodada.statemachine.messages import Exchange
+from rodada.statemachine.ports import AnyTool
+from rodada.tools import tool
+
+LIMITS = Limits(seconds=None, tool_seconds=None, call_seconds=None, max_result_chars=None)
+
+
+@define
+class Desk:
+    """
+    Tools that note how many of them run at once.
+    """
+
+    running: int = 0
+    most: int = 0
+
+    async def work(self, number: int) -> int:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        await asyncio.sleep(0)
+        self.running -= 1
+        return number
+
+    def tools(self) -> list[AnyTool]:
+        return [
+            tool(name="free", reads=())(self.work),
+            tool(name="read", reads="log")(self.work),
+            tool(name="write", writes="log")(self.work),
+            tool(name="row", writes=lambda a: f"row:{a['number'] % 7}")(self.work),
+        ]
+
+
+def numbered(*names: str, size: int) -> list[Call]:
+    return [Call(names[at % len(names)], {"number": at}) for at in range(size)]
+
+
+async def played(calls: list[Call], tools: list[AnyTool], limits: Limits, *, parallel: bool = True) -> Outcome:
+    model = Scripted([Turn(calls=calls), Turn("Done.")])
+    return await ToolLoop(model, tools=tools, limits=limits, parallel=parallel).run("Go.")
+
+
+TURNS = {
+    "one after another": (["write"], False, 8, 1),
+    "independent, eight at once": (["free"], True, 8, 8),
+    "independent, all at once": (["free"], True, 10_000, 10_000),
+    "seven rows": (["row"], True, 10_000, 7),
+    "readers between writers": (["read"] * 99 + ["write"], True, 10_000, 99),
+}
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_ten_thousand_requests_of_one_turn_have_their_results_in_order(name: str) -> None:
+    names, parallel, at_once, most = TURNS[name]
+    desk = Desk()
+    limits = evolve(LIMITS, max_parallel=at_once)
+    outcome = asyncio.run(played(numbered(*names, size=10_000), desk.tools(), limits, parallel=parallel))
+    assert (RunStatus.COMPLETED, "Done.", 1) == (outcome.status, outcome.answer, outcome.rounds)
+    assert [str(at) for at in range(10_000)] == [call.text for call in outcome.calls]
+    assert {Status.SUCCEEDED} == {call.status for call in outcome.calls}
+    assert (0, most) == (desk.running, desk.most)
+
+
+def test_ten_thousand_requests_that_fail_their_checks_are_all_answered() -> None:
+    calls = [Call(("nosuch", "free", "free")[at % 3], ("{}", "{", '{"number":"x"}')[at % 3]) for at in range(10_000)]
+    outcome = asyncio.run(played(calls, Desk().tools(), LIMITS))
+    assert (RunStatus.COMPLETED, 10_000) == (outcome.status, len(outcome.calls))
+    assert {Status.FAILED} == {call.status for call in outcome.calls}
+
+
+def test_ten_thousand_requests_are_settled_when_the_run_is_cancelled_among_them() -> None:
+    async def cancelled() -> Outcome:
+        done = 0
+
+        async def work(number: int) -> int:
+            nonlocal done
+            done += 1
+            if number == 5_000:
+                live.cancel("enough")
+                await asyncio.Event().wait()
+            return number
+
+        loop = ToolLoop(
+            Scripted([Turn(calls=numbered("work", size=10_000))]), tools=[tool(reads="log")(work)], limits=LIMITS
+        )
+        async with loop.start("Go.") as live:
+            outcome = await live.outcome()
+        assert 5_001 == done
+        return outcome
+
+    outcome = asyncio.run(cancelled())
+    exchange = outcome.conversation.entries[-1]
+    assert isinstance(exchange, Exchange)
+    assert RunStatus.CANCELLED is outcome.status
+    assert [request.id for request in exchange.turn.requests] == [result.id for result in exchange.results]
+    assert 5_000 * [Status.SUCCEEDED] + [Status.OUTCOME_UNKNOWN] + 4_999 * [Status.NOT_EXECUTED] == [
+        result.status for result in exchange.results
+    ]
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_a_request_costs_no_more_among_many(name: str) -> None:
+    names, parallel, _, _ = TURNS[name]
+    few, many = (calls_made(names, size, parallel) / size for size in (300, 3_000))
+    assert many < few * 1.2
+
+
+def calls_made(names: list[str], size: int, parallel: bool) -> int:
+    """
+    Calls of functions in a whole run: what it costs, without a clock.
+    """
+    limits = evolve(LIMITS, max_parallel=10_000)
+    asyncio.run(played(numbered(*names, size=10), Desk().tools(), limits, parallel=parallel))
+    with cProfile.Profile() as profile:
+        asyncio.run(played(numbered(*names, size=size), Desk().tools(), limits, parallel=parallel))
+    return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
