@@ -8,8 +8,9 @@ import sys
 import pytest
 
 from rodada.cli.view import View
-from rodada.providers.scripted import Scripted, Turn
-from rodada.statemachine import ApprovalAsked, Gap, Stop, ToolLoop, ToolStarted, TurnEnded, TurnKind
+from rodada.providers.scripted import Call, Scripted, Turn
+from rodada.statemachine import ApprovalAsked, Gap, Media, Stop, ToolLoop, ToolStarted, TurnEnded, TurnKind
+from rodada.tools import tool
 
 
 class Terminal(io.StringIO):
@@ -54,6 +55,20 @@ def test_a_notice_is_a_line(
 ) -> None:
     View().show(notice)
     assert capsys.readouterr().out == line
+
+
+def test_media_in_results_are_told_by_type_and_size(capsys: pytest.CaptureFixture[str]) -> None:
+    @tool
+    def shot() -> list[object]:
+        return ["seen", Media.of(b"12345678", "image/png"), Media.of(b"%PDF-", "application/pdf", "\x1b[2J.pdf")]
+
+    model = Scripted([Turn(calls=(Call("shot", {}),)), Turn("A squat.")])
+    View().end(ToolLoop(model, tools=[shot]).run_sync([Media.of(b"1", "image/png")]))
+    assert capsys.readouterr().out == (
+        "completed\n1 round, 2 model calls\n"
+        "in the result of shot (call_1_0): [image/png, 8 bytes] [\\x1b[2J.pdf: application/pdf, 5 bytes]\n"
+        "\nA squat.\n"
+    )
 
 
 def test_text_that_is_no_answer_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,9 @@ from rodada.cli.console import LeavableConsole
 from rodada.cli.plain import one_line, plain
 from rodada.statemachine import (
     ApprovalAsked,
+    Exchange,
     Gap,
+    Media,
     Notice,
     Outcome,
     RunStatus,
@@ -111,12 +113,21 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
     used = outcome.usage
     tokens = "" if used == type(used)() else f", tokens in {used.input_tokens or 0}, out {used.output_tokens or 0}"
     yield f"{_counted(outcome.rounds, 'round')}, {_counted(outcome.model_calls, 'model call')}{tokens}"
+    for entry in outcome.appended:
+        yield from _media_of(entry) if isinstance(entry, Exchange) else ()
     if outcome.unfinished:
         yield f"not finished: {', '.join(one_line(f'{each.name} ({each.id})') for each in outcome.unfinished)}"
     if outcome.still_running:
         yield f"still running: {', '.join(map(one_line, outcome.still_running))}"
     if outcome.partial:
         yield f"said, but no answer: {one_line(outcome.partial)}"
+
+
+def _media_of(exchange: Exchange) -> Iterator[str]:
+    for request, result in zip(exchange.turn.requests, exchange.results, strict=True):
+        media = " ".join(part.told for part in result.content if isinstance(part, Media))
+        if media:
+            yield f"in the result of {one_line(f'{request.name} ({request.id})')}: {one_line(media)}"
 
 
 def _counted(number: int, what: str) -> str:
