@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from rodada.statemachine.limits import Limits
 from rodada.statemachine.messages import Media, Status, Text, ToolRequest, ToolResult
 from rodada.statemachine.ports import CallSetting
-from rodada.tools import Tool, ToolError, ToolResultParts, tool
+from rodada.tools import OutcomeUnknown, Tool, ToolError, ToolResultParts, tool
 from rodada.tools.results import NOTHING
 from support.thread_bound import at_most
 from support.tool_calls import called, request, result, told
@@ -121,6 +121,11 @@ def test_f110_a_tool_error_tells_its_text_and_errors_message_opts_in() -> None:
         assert told(each) == (Status.FAILED, "f failed: it raised ValueError: no such order")
     for each in raising(ValueError(), errors="message"):
         assert told(each) == (Status.FAILED, "f failed: it raised ValueError. Its details are withheld.")
+
+
+def test_a_tool_that_lost_sight_of_its_work_says_so() -> None:
+    for each in raising(OutcomeUnknown("The payment was sent; no answer came.")):
+        assert told(each) == (Status.OUTCOME_UNKNOWN, "The payment was sent; no answer came.")
 
 
 def test_an_exception_whose_own_text_raises_is_still_a_result() -> None:

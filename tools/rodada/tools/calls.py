@@ -17,7 +17,7 @@ from rodada.statemachine.log import log_warning
 from rodada.statemachine.messages import Status, ToolRequest, ToolResult
 from rodada.statemachine.ports import CallSetting
 from rodada.tools.arguments import Arguments
-from rodada.tools.errors import ToolError
+from rodada.tools.errors import OutcomeUnknown, ToolError
 from rodada.tools.options import Options
 from rodada.tools.results import LEAVES, Unshowable, cut_parts, cut_text, error_name, returned_parts
 from rodada.tools.signatures import is_async
@@ -130,7 +130,8 @@ class FunctionCall:
         with contextlib.suppress(Exception):
             log_warning("tool.failed", tool=self.request.name, error=error_name(error), place=_place(error))
         self._tell(error)
-        return self._result(Status.FAILED, self._why(error))
+        status = Status.OUTCOME_UNKNOWN if isinstance(error, OutcomeUnknown) else Status.FAILED
+        return self._result(status, self._why(error))
 
     def _tell(self, error: BaseException) -> None:
         if self.options.on_error is None:

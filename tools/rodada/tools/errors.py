@@ -1,5 +1,5 @@
 """
-The errors of tools: one that a tool raises on purpose, two for whoever defines or loads tools.
+The errors of tools: two that a tool raises on purpose, the others for whoever defines, loads or opens tools.
 """
 
 from rodada.statemachine.errors import LoopError
@@ -9,6 +9,13 @@ class ToolError(LoopError):
     """
     Raised, or returned, by a tool to fail with a text that the model may read. The text of any other exception
     is withheld: it may carry secrets.
+    """
+
+
+class OutcomeUnknown(ToolError):
+    """
+    Raised by a tool that began something and lost sight of it, such as a request whose answer never came: the call
+    ends as "outcome unknown" instead of failed, for it may have taken effect. The text may be read by the model.
     """
 
 
@@ -26,6 +33,32 @@ class ToolDefinitionError(LoopError):
         super().__init__(f"{place} cannot be a tool: {about}{message}")
         self.place = place
         self.parameter = parameter
+
+
+class McpUnavailable(LoopError):
+    """
+    An MCP server cannot be started or reached, or does not keep to the protocol.
+
+    Attributes:
+        server: its name.
+    """
+
+    def __init__(self, server: str, message: str) -> None:
+        super().__init__(f"MCP server {server!r}: {message}")
+        self.server = server
+
+
+class McpNotOpen(LoopError):
+    """
+    An `McpToolbox` was used outside its block, or where its connection cannot be reached.
+
+    Attributes:
+        server: its name.
+    """
+
+    def __init__(self, server: str, message: str) -> None:
+        super().__init__(f"MCP server {server!r}: {message}")
+        self.server = server
 
 
 class ToolLoadError(LoopError):
