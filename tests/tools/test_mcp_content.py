@@ -75,6 +75,7 @@ def test_structured_content_is_told_once() -> None:
         of(text("80"), structuredContent={"result": 80}),
         of(text("bench"), structuredContent={"result": "bench"}),
         of(text("80"), text("bench"), structuredContent={"result": [80, "bench"]}),
+        of(text("# A"), structuredContent={"content": "# A"}),
     ]
 
     assert [
@@ -84,6 +85,7 @@ def test_structured_content_is_told_once() -> None:
         ToolResultParts("80"),
         ToolResultParts("bench"),
         ToolResultParts("80\nbench"),
+        ToolResultParts("# A"),
     ] == told
 
 

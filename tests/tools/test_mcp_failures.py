@@ -56,6 +56,7 @@ CASES: list[tuple[Exception, Sent, type[Exception]]] = [
     # A forgotten session took no call.
     (error(INVALID_REQUEST), over_http(http(404)), SessionGone),
     (error(CONNECTION_CLOSED), over_http(http(400)), SessionGone),
+    (error(INTERNAL_ERROR), over_http(http(400)), SessionGone),
     (error(INVALID_REQUEST), over_http(http(404), has_session=False), ToolError),
     # An answer came, but is none.
     (unreadable(), over_pipe(Delivery(sent=True), ended=False), OutcomeUnknown),

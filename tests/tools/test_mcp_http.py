@@ -90,7 +90,9 @@ def test_a_server_that_was_started_anew_takes_the_next_call(era: Callable[[AnySe
     assert [(Status.SUCCEEDED, "act {}"), (Status.FAILED, away), (Status.SUCCEEDED, "act {}")] == asyncio.run(work())
 
 
-@pytest.mark.parametrize("gone", [Reply(404), error(-32001, "gone", 404), error(-32000, "No valid session ID", 400)])
+@pytest.mark.parametrize(
+    "gone", [Reply(404), error(-32001, "gone", 404), error(-32000, "No valid session ID", 400), Reply(400, "What?")]
+)
 def test_a_call_that_a_forgotten_session_refused_is_sent_once_more(gone: Reply) -> None:
     found, told = answers(gone, result("done"))
 

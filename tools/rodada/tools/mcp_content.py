@@ -110,15 +110,15 @@ def _json(value: object) -> str:
 
 def _is_said(result: CallToolResult) -> bool:
     """
-    Whether the texts say what the structured content says. Servers put a value that is no object under "result", and
-    tell a list as one text for each item.
+    Whether the texts say what the structured content says. Servers put a value that is no object under a key such as
+    "result" or "content", and tell a list as one text for each item.
     """
     structured = cast(JsonValue, result.structured_content)
     texts = [block.text for block in result.content if isinstance(block, TextContent)]
     said = [_value(text) for text in texts]
     wanted = [structured]
-    if isinstance(structured, dict) and list(structured) == ["result"]:
-        wanted.append(structured["result"])
+    if isinstance(structured, dict) and len(structured) == 1:
+        wanted.extend(structured.values())
     return any(each in (*said, *texts, said, texts) for each in wanted)
 
 

@@ -4,7 +4,7 @@ What is true of a call to an MCP server that gave no result. Imports the SDK: on
 
 from attrs import frozen
 from mcp import MCPError
-from mcp.types import CONNECTION_CLOSED, PARSE_ERROR
+from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, PARSE_ERROR
 from pydantic import ValidationError
 
 from rodada.statemachine.jsontext import clean_text
@@ -14,8 +14,9 @@ from rodada.tools.results import error_name
 
 LONGEST_NAME_TOLD = 80
 LONGEST_REASON = 1000
-# What servers answer to a session that they do not know any more: by the protocol 404, but many send 400 and this code.
-GONE, GONE_BY_SOME, CODE_OF_SOME = 404, 400, -32000
+# What servers answer to a session that they do not know any more: by the protocol 404, but many send 400, with one of
+# these codes; the second is the SDK's own, where it cannot read what was sent with the status.
+GONE, GONE_BY_SOME, CODES_OF_SOME = 404, 400, (-32000, INTERNAL_ERROR)
 SERVER_FAULT = 500
 
 
@@ -81,7 +82,7 @@ def _is_gone(error: MCPError, call: Sent) -> bool:
     if not (call.over_http and call.has_session):
         return False
     status = call.delivery.status
-    return status == GONE or (status == GONE_BY_SOME and error.code == CODE_OF_SOME)
+    return status == GONE or (status == GONE_BY_SOME and error.code in CODES_OF_SOME)
 
 
 def _is_lost(error: MCPError, call: Sent) -> bool:
