@@ -29,12 +29,18 @@ def test_the_code_runs_as_it_stands() -> None:
     script = [
         Turn(calls=(Call("read_log", {"exercise": "bench press"}),)),
         Turn("You lift 5 kg more."),
+        Turn(calls=(Call("clock_get_current_time", {"timezone": "Asia/Tokyo"}),)),
+        Turn("It is noon."),
         Turn("Still 5 kg more."),
         Turn(calls=(Call("plot_log", {"exercise": "bench press"}),)),
         Turn("A plot, and the same plot."),
     ]
     with Loopback(script) as server:
-        environment = {"ANTHROPIC_API_KEY": "test", "ANTHROPIC_BASE_URL": server.base_url("anthropic"), "PATH": ""}
+        environment = {
+            "ANTHROPIC_API_KEY": "test",
+            "ANTHROPIC_BASE_URL": server.base_url("anthropic"),
+            "PATH": str(Path(sys.executable).parent),
+        }
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", "\n".join([*blocks("python"), "loop.close()"])],
             env=environment,
@@ -46,7 +52,7 @@ def test_the_code_runs_as_it_stands() -> None:
     assert ("", 0) == (done.stderr, done.returncode)
     lines = done.stdout.splitlines()
     assert "completed You lift 5 kg more." == lines[0]
-    assert {"Ended", "Still 5 kg more.", "A plot, and the same plot."} <= {*lines}
+    assert {"It is noon.", "Ended", "Still 5 kg more.", "A plot, and the same plot."} <= {*lines}
 
 
 def test_the_table_of_limits_is_whole() -> None:
