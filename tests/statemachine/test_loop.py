@@ -222,7 +222,7 @@ def test_parallel_warns_of_tools_that_say_nothing_and_names_them() -> None:
 
 @pytest.mark.parametrize("leaving", [SystemExit, KeyboardInterrupt, GeneratorExit])
 @pytest.mark.parametrize("is_async", [True, False])
-def test_a_tool_that_wants_to_leave_fails_its_call_and_harms_no_other_run(
+def test_f078_a_tool_that_wants_to_leave_fails_its_call_and_harms_no_other_run(
     leaving: type[BaseException], is_async: bool
 ) -> None:
     def leave() -> None:

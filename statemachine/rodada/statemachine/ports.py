@@ -97,6 +97,9 @@ class CallSetting:
         return f"{self.run_id}/{self.call_id}"
 
 
+STOPPED = "the run asked this call to end"  # message of the cancel by which a driver ends a call
+
+
 class ToolCall(Protocol):
     """
     One call of a tool.

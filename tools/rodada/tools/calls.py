@@ -15,7 +15,7 @@ from rodada.statemachine.drivers.errand import Errand, Withdrawn
 from rodada.statemachine.jsontext import clean_text
 from rodada.statemachine.log import log_warning
 from rodada.statemachine.messages import Status, ToolRequest, ToolResult
-from rodada.statemachine.ports import CallSetting
+from rodada.statemachine.ports import STOPPED, CallSetting
 from rodada.tools.arguments import Arguments
 from rodada.tools.errors import OutcomeUnknown, ToolError
 from rodada.tools.options import Options
@@ -105,8 +105,9 @@ class FunctionCall:
         except LEAVES:
             raise
         except asyncio.CancelledError as error:
-            # Somebody wants this task to stop, or the tool raised it itself: only the count of cancels tells.
-            if _cancels() > cancels:
+            # Somebody wants this task to stop, or the tool raised it itself: only the count of cancels tells, or
+            # the driver's own message, where a library has taken the cancel back.
+            if _cancels() > cancels or STOPPED in error.args:
                 raise
             return self._failed(error)
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is a result

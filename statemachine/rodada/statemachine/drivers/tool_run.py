@@ -14,7 +14,7 @@ from rodada.statemachine.limits import Limits
 from rodada.statemachine.log import log_warning
 from rodada.statemachine.messages import Status, ToolRequest, ToolResult
 from rodada.statemachine.plan import Kind
-from rodada.statemachine.ports import Clock, Settling, Timer, ToolCall
+from rodada.statemachine.ports import STOPPED, Clock, Settling, Timer, ToolCall
 from rodada.statemachine.wording import Wording
 
 _left_behind: set[asyncio.Task[ToolResult]] = set()
@@ -105,7 +105,7 @@ class ToolRun:
 
     def _cancel(self, grace: float) -> None:
         self._asked_to_end = True
-        self._work.cancel()
+        self._work.cancel(STOPPED)
         self._later(grace, self._finish)
 
     def _finish(self, _work: object = None) -> None:
@@ -116,7 +116,7 @@ class ToolRun:
         self._timers.append(self._clock.later(seconds, callback))
 
     async def _cancel_now(self) -> None:
-        self._work.cancel()
+        self._work.cancel(STOPPED)
         await asyncio.wait({self._work}, timeout=self._limits.stop_seconds)
         if not self._work.done():
             _leave(self._work)
