@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from rodada.statemachine.drivers.background import background_loop
+
 SHORT = 30.0
 
 
@@ -65,6 +67,12 @@ class VirtualClock:
         if seconds <= SHORT:
             asyncio.get_running_loop().call_soon(self.move_to, timer.due)
         return timer
+
+    def pass_in_background(self, mono: float) -> None:
+        """
+        Let time pass up to a moment for runs of `run_sync`, from any thread.
+        """
+        background_loop().call_soon_threadsafe(self.move_to, mono)
 
     def move_to(self, mono: float) -> None:
         """

@@ -21,6 +21,7 @@ from support.clock import START, HeldClock
 from support.held import HeldProvider
 from support.thread_bound import at_most
 from support.tool_calls import called, request
+from support.virtual_clock import VirtualClock
 
 ASK = Call("expert", {"message": "How heavy?"})
 
@@ -211,17 +212,17 @@ def test_f075_a_cancel_of_the_outer_run_settles_the_inner_one_and_tells_its_call
 
 
 def test_a_thread_left_behind_inside_is_seen_from_outside() -> None:
-    go, began = threading.Event(), threading.Event()
+    go, clock = threading.Event(), VirtualClock()
 
-    @tool(reads=(), timeout=0.01)
+    @tool(reads=())
     def hang() -> None:
-        began.set()
+        clock.pass_in_background(60)
         go.wait(10)
 
-    inner = expert(Turn(calls=[Call("hang")]), Turn("Done."), tools=(hang,), limits=Limits(stop_seconds=0))
-    outcome = asked(inner)
+    turns, limits = [Turn(calls=[Call("hang")]), Turn("Done.")], Limits(stop_seconds=0)
+    inner = ToolLoop(Scripted(turns), tools=[hang], limits=limits, clock=clock)
+    outcome = asked(loop_tool(inner, name="expert", description=""))
     go.set()
-    assert began.is_set()
     assert outcome.calls[0].text == "Done.\nStarted, outcome unknown: hang.\nStill running: hang."
     assert outcome.still_running == (outcome.calls[0].id,)
 

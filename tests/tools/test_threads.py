@@ -20,6 +20,7 @@ from rodada.statemachine.errors import InvalidValue
 from rodada.tools import limit_threads, tool
 from rodada.tools.threads import Threads
 from support.thread_bound import at_most
+from support.virtual_clock import VirtualClock
 
 BLOCKED = """
 import asyncio, threading
@@ -277,10 +278,11 @@ def test_f080_a_blocking_tool_lets_the_event_loop_go_on_and_two_overlap() -> Non
 
 
 def test_a_stuck_tool_starves_no_other_run_and_stays_visible() -> None:
-    stuck = Stuck()
+    stuck, clock = Stuck(), VirtualClock()
 
-    @tool(reads=(), timeout=0.01)
+    @tool(reads=())
     def hang() -> str:
+        clock.pass_in_background(60)
         return stuck()
 
     @tool(reads=())
@@ -290,7 +292,7 @@ def test_a_stuck_tool_starves_no_other_run_and_stays_visible() -> None:
     with at_most(1):
         limits = Limits(stop_seconds=0)
         turns = [Turn(calls=[Call("hang")]), Turn(calls=[Call("quick")]), Turn("done")]
-        outcome = ToolLoop(Scripted(turns), tools=[hang, quick], limits=limits).run_sync("go on")
+        outcome = ToolLoop(Scripted(turns), tools=[hang, quick], limits=limits, clock=clock).run_sync("go on")
         stuck.go.set()
     assert [call.status for call in outcome.calls] == [Status.OUTCOME_UNKNOWN, Status.SUCCEEDED]
     assert outcome.still_running == (outcome.calls[0].id,)

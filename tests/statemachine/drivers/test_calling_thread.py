@@ -17,6 +17,7 @@ from rodada.statemachine.drivers.calling_thread import CallingThread, calling_th
 from rodada.statemachine.drivers.errand import Errand, Withdrawn
 from rodada.tools import Tool, ToolOptions, tool
 from support.tool_calls import result
+from support.virtual_clock import VirtualClock
 
 DONE = Turn("done")
 
@@ -133,30 +134,32 @@ def test_a_pooled_tool_that_runs_a_loop_is_the_caller_of_that_loop() -> None:
 
 
 def test_a_call_that_outlasts_its_time_there_is_told_as_unknown_and_the_run_ends() -> None:
-    asked = threading.Event()
+    asked, clock = threading.Event(), VirtualClock()
 
     def work() -> None:
+        clock.pass_in_background(60)
         assert asked.wait(10)
 
     @tool
     async def release() -> None:
         asked.set()
 
-    slow = bound(work, reads=(), timeout=0.01)
+    slow = bound(work, reads=())
     turns = [Turn(calls=[Call("f")]), Turn(calls=[Call("release")]), DONE]
-    loop = ToolLoop(Scripted(turns), tools=[slow, release], limits=Limits(stop_seconds=0))
+    loop = ToolLoop(Scripted(turns), tools=[slow, release], limits=Limits(stop_seconds=0), clock=clock)
     outcome = loop.run_sync("go on")
     assert (outcome.status, outcome.answer) == (RunStatus.COMPLETED, "done")
     assert [call.status for call in outcome.calls] == [Status.OUTCOME_UNKNOWN, Status.SUCCEEDED]
 
 
 def test_a_call_that_waits_for_a_busy_thread_beyond_its_time_is_told_as_not_run() -> None:
-    waited, ran = threading.Event(), list[int]()
+    waited, ran, clock = threading.Event(), list[int](), VirtualClock()
 
     def work() -> None:
+        clock.pass_in_background(60)
         assert waited.wait(10)
 
-    @tool(thread="caller", timeout=0.01)
+    @tool(thread="caller", timeout=20)
     def late() -> None:
         ran.append(1)
 
@@ -164,9 +167,9 @@ def test_a_call_that_waits_for_a_busy_thread_beyond_its_time_is_told_as_not_run(
     async def release() -> None:
         waited.set()
 
-    slow = bound(work, reads=(), timeout=0.01)
+    slow = bound(work, reads=())
     turns = [Turn(calls=[Call("f")]), Turn(calls=[Call("late")]), Turn(calls=[Call("release")]), DONE]
-    loop = ToolLoop(Scripted(turns), tools=[slow, late, release], limits=Limits(stop_seconds=0))
+    loop = ToolLoop(Scripted(turns), tools=[slow, late, release], limits=Limits(stop_seconds=0), clock=clock)
     outcome = loop.run_sync("go on")
     assert [call.status for call in outcome.calls] == [Status.OUTCOME_UNKNOWN, Status.FAILED, Status.SUCCEEDED]
     assert outcome.calls[1].text == "late was not run: the call ended while it still waited for a thread."
