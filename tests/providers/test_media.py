@@ -3,13 +3,15 @@ Media as each wire takes them: in place where it can, told as text where it cann
 """
 
 import json
+import struct
+import zlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rodada.providers import anthropic_wire, google_wire, openai_responses_input
-from rodada.providers.media import LONGEST_TEXT, Taken, taken
+from rodada.providers.media import LONGEST_TEXT, Taken, Takes, taken
 from rodada.statemachine.jsontext import JsonObject, JsonValue
 from rodada.statemachine.messages import (
     Entry,
@@ -32,7 +34,7 @@ GIF = Media.of(b"GIF89a", "image/gif")
 PDF = Media.of(b"%PDF-1.7", "application/pdf", "log.pdf")
 WAV = Media.of(b"RIFF", "audio/wav")
 CSV = Media.of(b"kg\n80", "text/csv", "log.csv")
-TAKES = {"image/png": 20}
+TAKES = Takes({"image/png": 20})
 NEW, OLD = "gemini-3.6-flash", "gemini-2.5-flash"
 SHOT, READ = ToolRequest("a", "shot", "{}"), ToolRequest("b", "read", "{}")
 ASKED = ModelTurn(Stop.WHOLE, requests=(SHOT, READ))
@@ -217,6 +219,22 @@ def test_f044_a_failure_with_media_is_flagged_on_every_wire() -> None:
 def test_what_a_wire_does_not_take_is_told_in_its_place(media: Media, told: str) -> None:
     assert taken((media,), TAKES) == Taken((Text(f"\n{told}\n"),))
     assert taken((Text("a"), media, PNG), TAKES).parts == (Text("a"), Text(f"\n{told}\n"), PNG)
+
+
+def png(width: int, height: int) -> Media:
+    head = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return Media.of(
+        b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + head + struct.pack(">I", zlib.crc32(head)), "image/png"
+    )
+
+
+@pytest.mark.parametrize(("width", "height", "sent"), [(8000, 8000, True), (8001, 1, False), (1, 8001, False)])
+def test_an_image_with_a_side_too_long_would_spoil_every_later_call(width: int, height: int, sent: bool) -> None:
+    shot = png(width, height)
+    assert (shot.data in json.dumps(anthropic(exchange(shot)))) == sent
+    assert (shot.data in json.dumps(anthropic(exchange(shot, status=Status.FAILED)))) == sent
+    assert sent or "not shown: it is too large" in json.dumps(anthropic(exchange(shot)))
+    assert shot.data in json.dumps(openai(exchange(shot)))
 
 
 def test_an_image_of_another_type_than_it_says_is_sent_as_what_it_is() -> None:

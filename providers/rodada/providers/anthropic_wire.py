@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from rodada.providers.media import Taken, taken
+from rodada.providers.media import NOTHING, Taken, Takes, taken
 from rodada.statemachine.jsontext import (
     JsonObject,
     JsonValue,
@@ -43,7 +43,10 @@ THOUGHTS = ("thinking", "redacted_thinking")
 PDF = "application/pdf"
 # The most base64 characters of each. By reports the vendor's own API takes images twice as large; its other hosts do
 # not, and one image too large would spoil every later call of its conversation.
-TAKES = {**dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 5 * 1024 * 1024), PDF: 30_000_000}
+TAKES = Takes(
+    {**dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 5 * 1024 * 1024), PDF: 30_000_000},
+    longest_side=8000,
+)
 LONGEST_TITLE = 200
 UNIONS = ("anyOf", "oneOf", "allOf")  # refused at the root of an input_schema
 STOPS = {
@@ -301,9 +304,9 @@ def _results(exchange: Exchange, asked: list[JsonObject]) -> list[JsonObject]:
     The results in one row. An error result holds text alone, so its media stand behind the last result, unless the
     turn waits for a tool of the server's own: then nothing but results may answer it.
     """
-    after = {} if _waits_for_server(asked) else TAKES
+    after = NOTHING if _waits_for_server(asked) else TAKES
     shown = [
-        taken(result.content, TAKES) if result.status is Status.SUCCEEDED else taken(result.content, {}, after)
+        taken(result.content, TAKES) if result.status is Status.SUCCEEDED else taken(result.content, NOTHING, after)
         for result in exchange.results
     ]
     told = zip(exchange.results, shown, _of_type(asked, "tool_use"), strict=True)

@@ -16,7 +16,7 @@ from attrs import frozen
 
 from rodada.providers.failures import broken_pairs
 from rodada.providers.google_schema import wire_schema
-from rodada.providers.media import Taken, taken
+from rodada.providers.media import NOTHING, Taken, Takes, taken
 from rodada.statemachine.errors import ProviderGarbled, ProviderRejected
 from rodada.statemachine.jsontext import (
     JsonError,
@@ -49,15 +49,18 @@ WIRE = "google"
 
 # The most base64 characters of each type: in a message or behind results, and inside a result (Gemini 3 and later).
 MOST_DATA = 15_000_000
-TAKES = dict.fromkeys(
-    (
-        *("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf"),
-        *("audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"),
-        *("video/mp4", "video/mpeg", "video/mov", "video/avi", "video/x-flv", "video/webm", "video/wmv", "video/3gpp"),
-    ),
-    MOST_DATA,
+TAKES = Takes(
+    dict.fromkeys(
+        (
+            *("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf"),
+            *("audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"),
+            *("video/mp4", "video/mpeg", "video/mov", "video/avi", "video/x-flv", "video/webm", "video/wmv"),
+            "video/3gpp",
+        ),
+        MOST_DATA,
+    )
 )
-TAKES_IN_RESULT = dict.fromkeys(("image/png", "image/jpeg", "image/webp", "application/pdf"), MOST_DATA)
+TAKES_IN_RESULT = Takes(dict.fromkeys(("image/png", "image/jpeg", "image/webp", "application/pdf"), MOST_DATA))
 
 # Base64 of the value by which Google lets a call pass that its model never made.
 STAND_IN = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
@@ -258,7 +261,7 @@ def _results_content(calls: Sequence[JsonObject], results: Sequence[ToolResult],
     The results, each under the id and the name of its call, in one content; behind them the media that no response
     may hold.
     """
-    here = TAKES_IN_RESULT if sees_results(model) else {}
+    here = TAKES_IN_RESULT if sees_results(model) else NOTHING
     shown = [taken(result.content, here, TAKES) for result in results]
     told = zip(calls, results, shown, strict=True)
     responses: list[JsonObject] = [{"functionResponse": _response(*each)} for each in told]

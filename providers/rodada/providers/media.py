@@ -3,18 +3,46 @@ Media as a wire takes them. What it does not take is told as a text in its place
 """
 
 import base64
+import io
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
+import imagesize  # pyright: ignore[reportMissingTypeStubs]
 from attrs import evolve, frozen
 
 from rodada.statemachine.messages import Media, Part, Text, plain_text
 from rodada.statemachine.signatures import LONGEST_SIGNATURE, SIGNED, signed_type
 
+LONGEST_HEAD = 400_000  # base64 characters in which an image tells its sides
 LONGEST_TEXT = 100_000
 TEXTS = ("application/json", "application/xml", "application/yaml", "application/x-yaml")
 TEXT_SUFFIXES = ("+json", "+xml", "+yaml")
 AFTER = "shown after the results"
+
+
+@frozen
+class Takes:
+    """
+    What a wire takes in one place.
+
+    Attributes:
+        most: the media types, each with the most base64 characters.
+        longest_side: of an image, in pixels; None where the wire mends that itself.
+    """
+
+    most: Mapping[str, int]
+    longest_side: int | None = None
+
+    def fits(self, media: Media) -> bool:
+        """
+        Whether the wire takes it.
+        """
+        if len(media.data) > self.most.get(media.media_type, 0):
+            return False
+        return self.longest_side is None or _longest_side(media) <= self.longest_side
+
+
+NOTHING = Takes({})
 
 
 @frozen
@@ -38,14 +66,14 @@ class Taken:
         return plain_text(self.parts) if all(isinstance(part, Text) for part in self.parts) else None
 
 
-def taken(parts: Iterable[Part], here: Mapping[str, int], after: Mapping[str, int] | None = None) -> Taken:
+def taken(parts: Iterable[Part], here: Takes, after: Takes = NOTHING) -> Taken:
     """
     Parts in the form that a wire takes.
 
     Args:
         parts: of a message or a result.
-        here: the media types that the wire takes among them, each with the most base64 characters.
-        after: the same of what it takes behind all results of a turn; None where nothing may stand there.
+        here: what the wire takes among them.
+        after: what it takes behind all results of a turn.
     """
     given = tuple(parts)
     if all(isinstance(part, Text) for part in given):
@@ -54,20 +82,28 @@ def taken(parts: Iterable[Part], here: Mapping[str, int], after: Mapping[str, in
     later: list[Media] = []
     for part in given:
         found = part if isinstance(part, Text) else _as_it_is(part)
-        if isinstance(found, Media) and _fits(found, here):
+        if isinstance(found, Media) and here.fits(found):
             kept.append(found)
-        elif isinstance(found, Media) and _fits(found, after or {}):
+        elif isinstance(found, Media) and after.fits(found):
             kept.append(_line(found, AFTER))
             later.append(found)
         elif isinstance(found, Media):
-            kept.append(_in_words(found, (here.keys() | (after or {}).keys())))
+            kept.append(_in_words(found, here.most.keys() | after.most.keys()))
         elif found.text.strip():
             kept.append(found)
     return Taken(tuple(kept), tuple(later))
 
 
-def _fits(media: Media, most: Mapping[str, int]) -> bool:
-    return len(media.data) <= most.get(media.media_type, 0)
+def _longest_side(media: Media) -> int:
+    """
+    Pixels of an image's longer side, or less than none where its head does not tell.
+    """
+    if not media.media_type.startswith("image/"):
+        return -1
+    try:
+        return max(imagesize.get(io.BytesIO(base64.b64decode(media.data[:LONGEST_HEAD]))))  # pyright: ignore[reportUnknownMemberType]
+    except Exception:  # noqa: BLE001 - whatever strange bytes do to a reader, the vendor may still take them
+        return -1
 
 
 def _as_it_is(media: Media) -> Media | Text:

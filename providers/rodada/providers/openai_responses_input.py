@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rodada.providers.failures import broken_pairs
-from rodada.providers.media import taken
+from rodada.providers.media import Takes, taken
 from rodada.providers.openai_strict import may_be_strict
 from rodada.statemachine.jsontext import JsonObject, JsonValue, digest_text, dump_json, kept_object
 from rodada.statemachine.messages import (
@@ -33,10 +33,7 @@ WITH_OPTIONAL_ID = frozenset({"reasoning", "message", *CALLS})
 ID_PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs", "custom_tool_call": "ctc"}
 PDF = "application/pdf"
 # The most base64 characters of each.
-TAKES = {
-    **dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 20_000_000),
-    PDF: 30_000_000,
-}
+TAKES = Takes({**dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 20_000_000), PDF: 30_000_000})
 LONGEST_ID = 64
 LONGEST_ARGUMENTS = 1_048_576
 LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -35,10 +35,10 @@ def sourced(kind: str, **source: object) -> Json:
     return {"type": kind, "source": source}
 
 
-ANTHROPIC_TAKES = [
+ANTHROPIC_TAKES: list[Json] = [
     image(),
     image(b64(JPEG), "image/jpeg"),
-    image(b64(b"GIF89a"), "image/gif"),
+    image(b64(b"GIF89a\x40\x1f\x01\0"), "image/gif"),
     image(b64(b"RIFF\0\0\0\0WEBP"), "image/webp"),
     image(b64(PNG + bytes(7_800_000))),
     document(),
@@ -48,13 +48,15 @@ ANTHROPIC_TAKES = [
     sourced("document", type="text", media_type="text/plain", data="kg"),
     sourced("document", type="content", content="kg"),
 ]
-ANTHROPIC_REFUSES = [
+ANTHROPIC_REFUSES: list[tuple[Json, str]] = [
     (image(media_type="image/bmp"), "source.base64.media_type: Input should be 'image/jpeg', 'image/png'"),
     (image(b64(JPEG)), "specified using the image/png media type, but the image appears to be a image/jpeg image"),
     (image(b64(b"no image")), "Could not process image"),
     (image("no base64!"), "source.base64.data: Input should be valid base64"),
     (image(""), "source.base64.data: Input should be valid base64"),
     (image(b64(PNG + bytes(7_900_000))), "image exceeds 10 MB maximum: 10533344 bytes > 10485760 bytes"),
+    (image(b64(b"GIF89a\x41\x1f\x01\0")), "image/png media type, but"),
+    (image(b64(b"GIF89a\x41\x1f\x01\0"), "image/gif"), "image dimensions exceed max allowed size: 8000 pixels"),
     (image(detail="high"), "source.base64.detail: Extra inputs are not permitted"),
     (document(b64(PNG)), "The PDF specified was not valid."),
     (document(media_type="text/csv"), "source.base64.media_type: Input should be 'application/pdf'"),
@@ -79,7 +81,7 @@ def file(**fields: object) -> Json:
     return {"type": "input_file", **fields}
 
 
-OPENAI_TAKES = [
+OPENAI_TAKES: list[Json] = [
     shown(image_url=url(), detail="auto"),
     shown(image_url=url(JPEG, "image/jpeg")),
     shown(image_url="https://example.com/a.png"),
@@ -88,7 +90,7 @@ OPENAI_TAKES = [
     file(file_id="file_1"),
     file(file_url="https://example.com/a.pdf"),
 ]
-OPENAI_REFUSES = [
+OPENAI_REFUSES: list[tuple[Json, str]] = [
     (shown(), ".image_url'"),
     (shown(image_url=b64(PNG)), "Expected a valid URL or a base64-encoded data URL"),
     (shown(image_url="data:image/png;base64,!!"), "Expected a valid URL or a base64-encoded data URL"),
@@ -112,14 +114,14 @@ def inline(data: bytes = PNG, mime_type: str = "image/png", **more: object) -> J
     return {"inlineData": {"mimeType": mime_type, "data": b64(data), **more}}
 
 
-GOOGLE_TAKES = [
+GOOGLE_TAKES: list[Json] = [
     inline(),
     inline(JPEG, "image/jpeg"),
     inline(PDF, "application/pdf", displayName="a.pdf"),
     {"inline_data": {"mime_type": "image/png", "data": b64(PNG)}},
 ]
 GOOGLE_TAKES_IN_MESSAGES = [inline(b"RIFF", "audio/wav"), inline(b"....ftyp", "video/mp4"), inline(b"a,b", "text/csv")]
-GOOGLE_REFUSES = [
+GOOGLE_REFUSES: list[tuple[Json, str]] = [
     (inline(b"GIF89a", "image/gif"), "Unsupported MIME type: image/gif"),
     (inline(mime_type=""), "inline_data.mime_type: a mime type must be set"),
     (inline(b""), "inline_data.data: the data must not be empty"),
@@ -223,9 +225,9 @@ TAKEN: list[tuple[WireName, Json]] = [
     *(("google", part) for part in GOOGLE_TAKES),
 ]
 REFUSED: list[tuple[WireName, Json, str]] = [
-    *(("anthropic", *each) for each in ANTHROPIC_REFUSES),
-    *(("openai", *each) for each in OPENAI_REFUSES),
-    *(("google", *each) for each in GOOGLE_REFUSES),
+    *(("anthropic", part, why) for part, why in ANTHROPIC_REFUSES),
+    *(("openai", part, why) for part, why in OPENAI_REFUSES),
+    *(("google", part, why) for part, why in GOOGLE_REFUSES),
 ]
 
 

@@ -4,7 +4,10 @@ Bytes that a request carries in base64, as the vendors look at them.
 
 import base64
 import binascii
+import io
 import re
+
+import imagesize  # pyright: ignore[reportMissingTypeStubs]
 
 from rodada.providers.loopback.json_values import Json, text
 
@@ -33,6 +36,16 @@ def seen_type(data: bytes) -> str:
     What the bytes are by how they begin; "" for what is none of the known images and documents.
     """
     return next((name for start, name in _STARTS if re.match(start, data, re.DOTALL)), "")
+
+
+def longest_side(data: bytes) -> int:
+    """
+    Pixels of an image's longer side; less than none where it does not tell.
+    """
+    try:
+        return max(imagesize.get(io.BytesIO(data)))  # pyright: ignore[reportUnknownMemberType]
+    except Exception:  # noqa: BLE001 - a reader may fall over any bytes
+        return -1
 
 
 def data_url(url: Json) -> tuple[str, bytes | None]:

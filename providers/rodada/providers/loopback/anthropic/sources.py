@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from rodada.providers.loopback.anthropic.blocks import unknown
 from rodada.providers.loopback.anthropic.view import View, bad
 from rodada.providers.loopback.json_values import Object, obj, objs, text
-from rodada.providers.loopback.media import content, seen_type
+from rodada.providers.loopback.media import content, longest_side, seen_type
 from rodada.providers.loopback.script import Failure
 
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _LONGEST_IMAGE = 10 * 1024 * 1024
+_LONGEST_SIDE = 8000
 _KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "image": {"base64": ("media_type", "data"), "url": ("url",), "file": ("file_id",)},
     "document": {
@@ -86,6 +87,8 @@ def _image_faults(path: str, source: Object) -> Iterator[str]:
             f"{path}: The image was specified using the {told} media type, but the image appears to be a "
             f"{seen_type(data)} image"
         )
+    elif longest_side(data) > _LONGEST_SIDE:
+        yield f"{path}.data: At least one of the image dimensions exceed max allowed size: {_LONGEST_SIDE} pixels"
 
 
 def _pdf_faults(path: str, source: Object) -> Iterator[str]:
