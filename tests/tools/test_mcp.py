@@ -4,6 +4,7 @@ of their own.
 """
 
 import asyncio
+import logging
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -421,6 +422,60 @@ def test_a_server_that_does_not_answer_is_given_up() -> None:
     with pytest.raises(McpUnavailable, match=r"did not start within 0\.05 s"):
         asyncio.run(work())
     assert ["closed"] == left
+
+
+def test_a_server_that_never_lists_is_given_up() -> None:
+    async def never(_: object, __: object) -> ListToolsResult:
+        return await asyncio.Future()
+
+    async def work(box: McpToolbox) -> None: ...
+
+    with pytest.raises(McpUnavailable, match=r"did not list its tools within 0\.2 s"):
+        opened(Server("s", on_list_tools=never), work, start_seconds=0.2)
+
+
+def test_closing_while_it_is_started_again_leaves_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    starts: list[asyncio.Event] = []
+    server = serving(ACTING, act)
+
+    @asynccontextmanager
+    async def connected(ended: Callable[[], None]) -> AsyncGenerator[Any]:
+        starts.append(asyncio.Event())
+        if len(starts) == 1:
+            async with in_memory(server)(ended) as streams:
+                kill.append(ended)
+                yield streams
+            return
+        starts[-1].set()
+        await asyncio.Event().wait()
+        yield
+
+    async def work() -> tuple[Status, str]:
+        async with McpToolbox("shop", connected, over_http=False, terms=Terms()) as box:
+            kill[0]()
+            call = asyncio.create_task(called(box.tools[4]))
+            await until(lambda: len(starts) == 2 and starts[1].is_set())
+        result = await call
+        assert [asyncio.current_task()] == [*asyncio.all_tasks()]
+        return result.status, result.text
+
+    kill: list[Callable[[], None]] = []
+    with caplog.at_level(logging.WARNING, "rodada"):
+        status, text = asyncio.run(work())
+
+    assert (Status.FAILED, True) == (status, text.startswith("Nothing was run: MCP server 'shop': "))
+    assert "event=mcp.starting_again server=shop" == caplog.messages[0]
+
+
+def test_what_is_left_out_is_logged_without_control_characters(caplog: pytest.LogCaptureFixture) -> None:
+    async def work(box: McpToolbox) -> None: ...
+
+    with caplog.at_level(logging.WARNING, "rodada"):
+        opened(serving([listed("bad\x1b[2J\n", {"type": "object", "required": 1})]), work)
+
+    (line,) = caplog.messages
+    assert "mcp.tool_left_out" in line
+    assert line.isprintable()
 
 
 # Where it is used

@@ -5,6 +5,7 @@ What a server says is a stranger's word: its descriptions and results are for th
 nothing unless the host trusts them, and each of its tools is a write unless the host says otherwise.
 """
 
+import asyncio
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
@@ -46,7 +47,7 @@ class McpOptions(TypedDict, total=False):
             `{"git_commit": {"needs_approval": True}}`. A name that the server does not list is refused.
         usual: the same of all other tools.
         trust_hints: take the server's word for which of those only read, and which may be repeated.
-        start_seconds: the time that each start of the server may take; 30 if not given.
+        start_seconds: the time that each start of the server, and each listing of its tools, may take; 30 if not given.
     """
 
     options: Mapping[str, ToolOptions]
@@ -68,7 +69,8 @@ class McpToolbox:
     tools may be called from any event loop of the process.
 
     A server that has died is started again by the next call, once. A call that was sent and whose answer was lost ends
-    as "outcome unknown", and is never sent again.
+    as "outcome unknown", and is never sent again. What a server asks of its client (sampling, elicitation, roots) is
+    refused.
 
     Attributes:
         server: its name, which stands in front of the names of its tools.
@@ -267,9 +269,10 @@ class McpToolbox:
 
     async def _listed(self, session: "Session") -> Offer:
         self._changed = False
-        offer = offered(self.server, await session.tools(), self._call, self._terms)
+        # Some milliseconds for each schema, which a list of a thousand should not take from the event loop.
+        offer = await asyncio.to_thread(offered, self.server, await session.tools(), self._call, self._terms)
         for each in offer.left_out:
-            log_warning("mcp.tool_left_out", server=self.server, tool=each.name, why=each.why)
+            log_warning("mcp.tool_left_out", server=self.server, tool=ascii(each.name), why=ascii(each.why))
         return offer
 
     async def _call(self, tool: str, /, **arguments: object) -> object:

@@ -22,7 +22,7 @@ class Session:
         server: its name.
         connect: makes the way to it.
         over_http: whether that way is HTTP.
-        seconds: the time that each start of it may take.
+        seconds: the time that each start of it, and each listing of its tools, may take.
         changed: told when the server says that its list of tools is another one.
     """
 
@@ -45,7 +45,7 @@ class Session:
         Raises:
             McpUnavailable: the server cannot be started or reached.
         """
-        self._connection = await self._connected()
+        await self._connect_anew()
 
     async def close(self) -> None:
         """
@@ -62,7 +62,11 @@ class Session:
         Raises:
             McpUnavailable, McpNotOpen: it does not answer, or was closed.
         """
-        return await (await self._live()).tools()
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await (await self._live()).tools()
+        except TimeoutError:
+            raise McpUnavailable(self._server, f"it did not list its tools within {self._seconds:g} s") from None
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> CallToolResult:
         """
@@ -93,14 +97,16 @@ class Session:
                 return last
             log_warning("mcp.starting_again", server=self._server)
             await last.close()
-            self._connection = await self._connected()
+            anew = await self._connect_anew()
             log_info("mcp.started_again", server=self._server)
-            return self._connection
+            return anew
 
-    async def _connected(self) -> Connection:
-        connection = Connection(self._server, self._connect, over_http=self._over_http, changed=self._changed)
-        await connection.opened(self._seconds)
+    async def _connect_anew(self) -> Connection:
         if self._closed:
-            await connection.close()
             raise McpNotOpen(self._server, "it was closed")
-        return connection
+        # Known before it is open, so that `close` ends it too.
+        self._connection = anew = Connection(
+            self._server, self._connect, over_http=self._over_http, changed=self._changed
+        )
+        await anew.opened(self._seconds)
+        return anew

@@ -58,7 +58,7 @@ class Terms:
         options: of single tools, by the server's own names for them.
         usual: of all other tools.
         trust_hints: take the server's word for which of those only read, and which may be repeated.
-        start_seconds: the time that each start of the server may take.
+        start_seconds: the time that each start of the server, and each listing of its tools, may take.
 
     Raises:
         InvalidValue: one of them is of the wrong kind or out of range.
