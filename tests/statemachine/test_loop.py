@@ -272,13 +272,32 @@ def test_a_message_of_the_wrong_kind_is_refused(message: Any) -> None:
         ToolLoop(Recorded()).start(message)
 
 
-def test_a_background_loop_that_was_ended_is_replaced() -> None:
-    loop = ToolLoop(Recorded())
-    loop.run_sync("one")
-    ended = background_loop()
-    ended.call_soon_threadsafe(ended.stop)
-    while background_loop() is ended:
-        pass
+@pytest.mark.parametrize("leaving", [SystemExit, KeyboardInterrupt])
+def test_f078_a_task_that_a_tool_left_behind_cannot_end_the_loop_of_every_run(leaving: type[BaseException]) -> None:
+    async def leave() -> None:
+        raise leaving
 
-    assert RunStatus.COMPLETED is loop.run_sync("two").status
-    ended.close()
+    left: list[asyncio.Task[None]] = []
+
+    @tool
+    async def spawn() -> str:
+        left.append(asyncio.ensure_future(leave()))
+        await asyncio.sleep(0)
+        return "fine"
+
+    before = background_loop()
+    outcome = ToolLoop(Calls("spawn"), tools=[spawn]).run_sync("hello")
+    assert ["fine"] == [call.text for call in outcome.calls]
+    assert leaving is type(left[0].exception())
+    assert before is background_loop()
+
+
+def test_a_tool_that_stops_the_loop_of_every_run_stops_nobody() -> None:
+    @tool
+    async def stop() -> str:
+        asyncio.get_running_loop().stop()
+        await asyncio.sleep(0)
+        return "fine"
+
+    outcome = ToolLoop(Calls("stop"), tools=[stop]).run_sync("hello")
+    assert ["fine"] == [call.text for call in outcome.calls]

@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import wait
+from contextlib import suppress
 from typing import TypeVar
 
 from rodada.statemachine.drivers.calling_thread import CallingThread, known_as_calling
@@ -21,17 +22,24 @@ _loops: dict[int, tuple[asyncio.AbstractEventLoop, threading.Thread]] = {}
 def background_loop() -> asyncio.AbstractEventLoop:
     """
     The loop of this process, started on first use; a forked child gets its own, and so does a process whose loop
-    was ended by what ran on it.
+    was closed.
     """
     with _lock:
         known = _loops.get(os.getpid())
         if known is not None and known[1].is_alive():
             return known[0]
         loop = asyncio.new_event_loop()
-        thread = threading.Thread(target=loop.run_forever, name="rodada event loop", daemon=True)
+        thread = threading.Thread(target=_keep_running, args=(loop,), name="rodada event loop", daemon=True)
         _loops[os.getpid()] = (loop, thread)
         thread.start()
         return loop
+
+
+def _keep_running(loop: asyncio.AbstractEventLoop) -> None:
+    # A task of some tool that raises SystemExit, or stops the loop, would leave everybody waiting who runs on it.
+    while not loop.is_closed():
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()
 
 
 def run_in_background(work: Coroutine[object, object, T]) -> T:

@@ -7,7 +7,8 @@ import contextlib
 import contextvars
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -32,9 +33,8 @@ class Errand(Generic[T]):
         self.context = contextvars.copy_context()
         self._work = work
         self._future: Future[T] = Future()
-        self._loop = asyncio.get_running_loop()
         self._over = asyncio.Event()
-        self._future.add_done_callback(self._wake)
+        self._future.add_done_callback(partial(_wake, asyncio.get_running_loop(), self._over))
 
     @property
     def begun(self) -> bool:
@@ -95,7 +95,8 @@ class Errand(Generic[T]):
             raise Withdrawn
         return self._future.result()
 
-    def _wake(self, _future: Future[T]) -> None:
-        # The event loop is closed when nobody waits any more.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._over.set)
+
+def _wake(loop: asyncio.AbstractEventLoop, over: asyncio.Event, _future: "Future[Any]") -> None:
+    # The event loop is closed when nobody waits any more.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(over.set)
