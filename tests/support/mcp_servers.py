@@ -154,13 +154,14 @@ class Reply:
 @define
 class Told:
     """
-    What it is to answer, and what it was asked.
+    What it is to answer, and what it was asked. It answers the end of a session only when `holds_on` is set.
     """
 
     replies: list[Reply] = field(factory=list[Reply])
     sessions: int = 0
     calls: int = 0
     headers: list[dict[str, str]] = field(factory=list[dict[str, str]])
+    holds_on: threading.Event | None = None
 
 
 def result(text: str, kind: str = "application/json") -> Reply:
@@ -203,7 +204,10 @@ def obeying(told: Told) -> Generator[str]:
         def do_GET(self) -> None:
             self._answer(Reply(405), b"")
 
-        do_DELETE = do_GET  # noqa: N815 - the name that the standard library calls
+        def do_DELETE(self) -> None:
+            if told.holds_on is not None:
+                told.holds_on.wait(20)
+            self._answer(Reply(405), b"")
 
         def _answer(self, reply: Reply, body: bytes) -> None:
             self.send_response(reply.status)

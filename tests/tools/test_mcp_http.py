@@ -4,13 +4,15 @@ Servers over streamable HTTP, on loopback.
 
 import asyncio
 import socket
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from mcp.types import CallToolResult
 
 from rodada.statemachine.messages import Status
-from rodada.tools import McpToolbox, McpUnavailable
+from rodada.tools import McpToolbox, McpUnavailable, mcp_connection
 from support.mcp_servers import (
     AnyServer,
     Reply,
@@ -21,6 +23,7 @@ from support.mcp_servers import (
     older,
     over_http,
     result,
+    said,
     serving,
 )
 from support.tool_calls import called
@@ -142,6 +145,40 @@ def test_an_answer_may_come_as_a_stream() -> None:
     event = f"event: message\ndata: {result('streamed').body}\n\n".replace('"id": 0', '"id": 3')
 
     assert [(Status.SUCCEEDED, "streamed"), END] == answers(Reply(200, event, "text/event-stream"))[0]
+
+
+@pytest.mark.parametrize("era", [older, newer])
+def test_a_cancelled_call_leaves_the_connection_whole(era: Callable[[AnyServer], AnyServer]) -> None:
+    began, stopped = threading.Event(), threading.Event()
+
+    async def answer(name: str, arguments: dict[str, Any]) -> CallToolResult:
+        if name == "echo":
+            return said("still there")
+        began.set()
+        try:
+            return await asyncio.Future()
+        finally:
+            stopped.set()
+
+    async def work(url: str) -> str:
+        async with McpToolbox.http("m", url) as box:
+            call = asyncio.create_task(called(box.tools[0]))
+            assert await asyncio.to_thread(began.wait, 20)
+            call.cancel()
+            assert await asyncio.to_thread(stopped.wait, 20)
+            return (await called(box.tools[1])).text
+
+    with over_http(era(serving([listed("wait"), listed("echo")], answer))) as url:
+        assert "still there" == asyncio.run(work(url))
+
+
+def test_a_server_that_does_not_let_go_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_connection, "CLOSING_SECONDS", 0.05)
+    hold = threading.Event()
+    told = Told([result("done")], holds_on=hold)
+    with obeying(told) as url:
+        assert [(Status.SUCCEEDED, "done")] == calls(url, 1)
+        hold.set()
 
 
 def test_headers_are_sent_with_every_request() -> None:

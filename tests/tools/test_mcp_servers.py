@@ -17,6 +17,7 @@ from rodada.providers.scripted import Call, Scripted, Turn
 from rodada.statemachine import ToolLoop
 from rodada.statemachine.messages import Media, Status, Text, ToolResult
 from rodada.tools import McpToolbox
+from support.mcp_servers import COMMAND
 from support.tool_calls import called
 
 pytestmark = pytest.mark.long
@@ -38,6 +39,18 @@ def calls(toolbox: McpToolbox, *asked: tuple[str, str]) -> list[tuple[Status, st
         assert () == box.left_out
         results = [asyncio.run(called(tools[name], raw)) for name, raw in asked]
     return [(result.status, result.text) for result in results]
+
+
+def test_a_process_that_does_not_heed_its_end_is_killed() -> None:
+    ignores = "import signal, runpy, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    stays = f"try: runpy.run_path({COMMAND[1]!r}, run_name='__main__')\nfinally: import time; time.sleep(60)"
+
+    with McpToolbox.stdio("m", sys.executable, "-c", f"{ignores}{stays}") as box:
+        (pid,) = [tool for tool in box.tools if tool.name == "m_chatter"]
+        process = int(asyncio.run(called(pid)).text)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
 
 
 def test_time() -> None:
