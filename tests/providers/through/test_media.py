@@ -1,0 +1,92 @@
+"""
+A conversation with images and files goes on over every wire, whichever it began on, through the real SDKs.
+"""
+
+import json
+
+import pytest
+
+from rodada.providers.loopback import Call, Turn, WireName
+from rodada.statemachine import Conversation, Exchange, Limits, Media, Outcome, Part, RunStatus, Text, ToolLoop
+from rodada.tools import ToolResultParts, tool
+from support.heard import heard
+from support.stage import MODELS, WIRES, Stage
+from support.wire_pairs import pair_faults
+
+PHOTO, SHOT = Media.of(b"\xff\xd8\xff\xe0photo", "image/jpeg"), Media.of(b"\x89PNG\r\n\x1a\nshot", "image/png")
+LOST = Media.of(b"\x89PNG\r\n\x1a\nlost", "image/png")
+SOUND = Media.of(b"RIFF....WAVE", "audio/wav", "lift.wav")
+FILE = Media.of(b"%PDF-1.7", "application/pdf", "plan.pdf")
+MESSAGE: list[Part] = [Text("What is this?"), PHOTO]
+
+every_model = pytest.mark.parametrize("model", [name for wire in WIRES for name in MODELS[wire]])
+
+
+@tool(reads="camera")
+def shot() -> list[object]:
+    return ["seen", SHOT, SOUND]
+
+
+@tool(reads="files")
+def lost() -> ToolResultParts:
+    return ToolResultParts(["disk full", LOST, FILE], failed=True)
+
+
+def answered(
+    stage: Stage, model: str, message: list[Part], before: Conversation | None = None, limits: Limits | None = None
+) -> Outcome:
+    """
+    A message on which the model asks for both tools and then answers.
+    """
+    stage.server.play([Turn("", [Call("shot"), Call("lost")], reasoning=True), Turn("A squat.")])
+    loop = ToolLoop(stage.providers[model], tools=[shot, lost], limits=limits or Limits(max_attempts=1))
+    return stage.run(loop.run(message, conversation=before))
+
+
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("first", WIRES)
+@every_model
+def test_a_conversation_with_media_goes_on_over_any_wire(
+    stage: Stage, model: str, first: WireName, stored: bool
+) -> None:
+    began = answered(stage, MODELS[first][0], MESSAGE).conversation
+    before = Conversation.from_json(json.loads(json.dumps(began.to_json()))) if stored else began
+    outcome = answered(stage, model, [FILE], before)
+    assert (outcome.status, stage.server.refusals) == (RunStatus.COMPLETED, ())
+    last = stage.server.received[-1]
+    assert pair_faults(last.wire, last.body) == []
+    sent = json.dumps(last.body)
+    assert {each.media_type: sent.count(each.data) for each in (PHOTO, SHOT)} == {"image/jpeg": 1, "image/png": 2}
+    assert (sent.count(LOST.data), sent.count(FILE.data)) == (2, 3)
+    assert sent.count(SOUND.data) or sent.count("lift.wav: audio/wav, 12 bytes; not shown") == 2
+
+
+@every_model
+def test_f044_a_failure_that_shows_something_stays_one_in_the_record(stage: Stage, model: str) -> None:
+    outcome = answered(stage, model, MESSAGE)
+    (exchange,) = [entry for entry in outcome.appended if isinstance(entry, Exchange)]
+    assert [result.content for result in exchange.results] == [
+        (Text("seen"), SHOT, SOUND),
+        (Text("disk full"), LOST, FILE),
+    ]
+    assert [(call.status.value, call.text) for call in outcome.calls] == [
+        ("succeeded", "seen\n[image/png, 12 bytes]\n[lift.wav: audio/wav, 12 bytes]"),
+        ("failed", "disk full\n[image/png, 12 bytes]\n[plan.pdf: application/pdf, 8 bytes]"),
+    ]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_the_bytes_of_media_count_as_bytes_of_the_request(stage: Stage, wire: WireName) -> None:
+    large = Media.of(SHOT.bytes + bytes(30_000), "image/png")
+    limits = Limits(max_attempts=1, max_request_bytes=20_000)
+    refused = answered(stage, MODELS[wire][0], [large], limits=limits)
+    assert (refused.status, refused.error.error if refused.error else "") == (RunStatus.FAILED, "ProviderTooLarge")
+    taken = answered(stage, MODELS[wire][0], [PHOTO], limits=limits)
+    assert taken.status is RunStatus.COMPLETED
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_message_of_media_alone_reaches_the_model(stage: Stage, wire: WireName) -> None:
+    outcome = answered(stage, MODELS[wire][0], [SHOT])
+    first = heard(stage.server.received[0]).turns[0]
+    assert (outcome.status, SHOT.data in json.dumps(first)) == (RunStatus.COMPLETED, True)
