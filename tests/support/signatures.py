@@ -4,17 +4,22 @@ Every kind of signature that people write, each with what a model might send and
 
 import dataclasses
 import functools
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum, IntEnum
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, NotRequired, Optional, TypeVar
 from uuid import UUID
 
 import attrs
 from annotated_types import Ge, Len, MaxLen
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
+
+T = TypeVar("T")
 
 
 class Size(Enum):
@@ -84,6 +89,68 @@ class Dog(BaseModel):
     age: int
 
 
+@attrs.frozen
+class Range(Generic[T]):
+    low: T
+    high: T | None = None
+
+
+def in_grams(kg: float) -> int:
+    return round(kg * 1000)
+
+
+@attrs.frozen
+class Weight:
+    grams: int = attrs.field(converter=in_grams, alias="kg")
+    tare: int = attrs.field(default=0, converter=int)
+    note: str | None = attrs.field(default=None, converter=attrs.converters.optional(str))
+
+
+class Page(BaseModel, Generic[T]):
+    items: list[T]
+
+
+class Mixed(Enum):
+    TEXT = "a"
+    NUMBER = 2
+    NOTHING = None
+
+
+class Folder(typing.TypedDict):
+    """Files that hold files."""
+
+    name: str
+    inner: "NotRequired[list[Folder]]"
+    range: NotRequired[Range[int]]
+
+
+class Partial(typing.TypedDict, total=False):
+    key: typing.Required[str]
+    note: str
+
+
+@dataclasses.dataclass
+class Basket:
+    items: list[str] = dataclasses.field(default_factory=list[str])
+
+
+UserId = NewType("UserId", int)
+Json = TypeAliasType("Json", "dict[str, Json] | list[Json] | str | int | None")
+
+
+class Service:
+    async def __call__(self, a: int) -> object:
+        return a
+
+
+def timed(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def inner(*args: object, **kwargs: object) -> object:
+        return function(*args, **kwargs)
+
+    return inner
+
+
 class Method:
     def method(self, a: int) -> object:
         return a
@@ -125,6 +192,18 @@ def keyword_only(*, a: int, b: str = "x") -> None: ...
 def anything(a: Any, b: object = None) -> None: ...
 def partly(a: int, b: int, c: int = 1) -> None: ...
 async def in_async(a: int) -> None: ...
+def generic(a: Page[int], b: Range[float]) -> None: ...
+def mixed(a: Mixed, b: Literal[Size.SMALL, Level.HIGH], c: UserId) -> None: ...
+def old_typed_dict(a: Folder, b: Partial) -> None: ...
+def made(a: Basket, b: Weight) -> None: ...
+def alias(a: Json) -> None: ...
+def places(a: Path, b: IPv4Address = IPv4Address("10.0.0.1"), c: timedelta = timedelta(minutes=5)) -> None: ...
+def keyed(a: dict[int, str], b: dict[Size, int]) -> None: ...
+def named_like_pydantic(self: int, model_config: str, json: str, class_: str) -> None: ...
+
+
+@timed
+def wrapped(a: int, b: str = "x") -> None: ...
 
 
 @attrs.frozen(kw_only=True)
@@ -209,4 +288,19 @@ ROWS: Mapping[str, Row] = {
     "method": row(Method().method, {"a": 1}),
     "of_class": row(Method.of_class, {"a": 1}),
     "in_async": row(in_async, {"a": 1}),
+    "generic": row(generic, {"a": {"items": [1]}, "b": {"low": 1}}, {"a": Page[int](items=[1]), "b": Range(1.0)}),
+    "mixed": row(mixed, {"a": None, "b": "s", "c": 3}, {"a": Mixed.NOTHING, "b": Size.SMALL, "c": 3}),
+    "old_typed_dict": row(
+        old_typed_dict,
+        {"a": {"name": "a", "inner": [{"name": "b", "range": {"low": 1}}]}, "b": {"key": "k"}},
+        {"a": {"name": "a", "inner": [{"name": "b", "range": Range(1)}]}, "b": {"key": "k"}},
+    ),
+    "made": row(made, {"a": {}, "b": {"kg": 2.5}}, {"a": Basket(), "b": Weight(2.5)}),
+    "alias": row(alias, {"a": {"x": [1, None, {"y": "z"}]}}),
+    "places": row(places, {"a": "/tmp/x", "c": "PT1M"}, {"a": Path("/tmp/x"), "c": timedelta(minutes=1)}),
+    "keyed": row(keyed, {"a": {"1": "x"}, "b": {"s": 2}}, {"a": {1: "x"}, "b": {Size.SMALL: 2}}),
+    "named_like_pydantic": row(named_like_pydantic, {"self": 1, "model_config": "a", "json": "b", "class_": "c"}),
+    "wrapped": row(wrapped, {"a": 1}),
+    "callable": row(Service(), {"a": 1}),
+    "of_lambda": row(lambda: None, {}),
 }

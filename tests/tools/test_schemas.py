@@ -142,7 +142,7 @@ SCHEMAS: Mapping[str, Mapping[str, Any]] = {
             "Pair": {
                 "maxItems": 2,
                 "minItems": 2,
-                "prefixItems": [{"type": "integer"}, {"type": "string"}],
+                "prefixItems": [{"title": "a", "type": "integer"}, {"title": "b", "type": "string"}],
                 "type": "array",
             }
         },
@@ -296,6 +296,138 @@ SCHEMAS: Mapping[str, Mapping[str, Any]] = {
     "method": {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
     "of_class": {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
     "in_async": {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+    "generic": {
+        "$defs": {
+            "Page_int_": {
+                "properties": {"items": {"items": {"type": "integer"}, "type": "array"}},
+                "required": ["items"],
+                "title": "Page[int]",
+                "type": "object",
+            },
+            "Range": {
+                "additionalProperties": False,
+                "properties": {
+                    "low": {"type": "number"},
+                    "high": {"anyOf": [{"type": "number"}, {"type": "null"}], "default": None},
+                },
+                "required": ["low"],
+                "title": "Range",
+                "type": "object",
+            },
+        },
+        "properties": {"a": {"$ref": "#/$defs/Page_int_"}, "b": {"$ref": "#/$defs/Range"}},
+        "required": ["a", "b"],
+    },
+    "mixed": {
+        "$defs": {"Mixed": {"enum": ["a", 2, None], "title": "Mixed"}},
+        "properties": {"a": {"$ref": "#/$defs/Mixed"}, "b": {"enum": ["s", 2]}, "c": {"type": "integer"}},
+        "required": ["a", "b", "c"],
+    },
+    "old_typed_dict": {
+        "$defs": {
+            "Folder": {
+                "additionalProperties": False,
+                "description": "Files that hold files.",
+                "properties": {
+                    "name": {"type": "string"},
+                    "inner": {"items": {"$ref": "#/$defs/Folder"}, "type": "array"},
+                    "range": {"$ref": "#/$defs/Range"},
+                },
+                "required": ["name"],
+                "title": "Folder",
+                "type": "object",
+            },
+            "Partial": {
+                "additionalProperties": False,
+                "properties": {"key": {"type": "string"}, "note": {"type": "string"}},
+                "required": ["key"],
+                "title": "Partial",
+                "type": "object",
+            },
+            "Range": {
+                "additionalProperties": False,
+                "properties": {
+                    "low": {"type": "integer"},
+                    "high": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None},
+                },
+                "required": ["low"],
+                "title": "Range",
+                "type": "object",
+            },
+        },
+        "properties": {"a": {"$ref": "#/$defs/Folder"}, "b": {"$ref": "#/$defs/Partial"}},
+        "required": ["a", "b"],
+    },
+    "made": {
+        "$defs": {
+            "Basket": {
+                "additionalProperties": False,
+                "properties": {"items": {"items": {"type": "string"}, "type": "array"}},
+                "title": "Basket",
+                "type": "object",
+            },
+            "Weight": {
+                "additionalProperties": False,
+                "properties": {
+                    "kg": {"type": "number"},
+                    "tare": {"default": 0, "type": "integer"},
+                    "note": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+                },
+                "required": ["kg"],
+                "title": "Weight",
+                "type": "object",
+            },
+        },
+        "properties": {"a": {"$ref": "#/$defs/Basket"}, "b": {"$ref": "#/$defs/Weight"}},
+        "required": ["a", "b"],
+    },
+    "alias": {
+        "$defs": {
+            "Json": {
+                "anyOf": [
+                    {"additionalProperties": {"$ref": "#/$defs/Json"}, "type": "object"},
+                    {"items": {"$ref": "#/$defs/Json"}, "type": "array"},
+                    {"type": "string"},
+                    {"type": "integer"},
+                    {"type": "null"},
+                ]
+            }
+        },
+        "properties": {"a": {"$ref": "#/$defs/Json"}},
+        "required": ["a"],
+    },
+    "places": {
+        "properties": {
+            "a": {"format": "path", "type": "string"},
+            "b": {"default": "10.0.0.1", "format": "ipv4", "type": "string"},
+            "c": {"default": "PT5M", "format": "duration", "type": "string"},
+        },
+        "required": ["a"],
+    },
+    "keyed": {
+        "$defs": {"Size": {"enum": ["s", "l"], "title": "Size", "type": "string"}},
+        "properties": {
+            "a": {"additionalProperties": {"type": "string"}, "type": "object"},
+            "b": {
+                "additionalProperties": {"type": "integer"},
+                "propertyNames": {"$ref": "#/$defs/Size"},
+                "type": "object",
+            },
+        },
+        "required": ["a", "b"],
+    },
+    "named_like_pydantic": {
+        "properties": {
+            "self": {"type": "integer"},
+            "model_config": {"type": "string"},
+            "json": {"type": "string"},
+            "class_": {"type": "string"},
+        },
+        "required": ["self", "model_config", "json", "class_"],
+    },
+    "wrapped": {"properties": {"a": {"type": "integer"}, "b": {"default": "x", "type": "string"}}, "required": ["a"]},
+    "callable": {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+    "of_lambda": {"properties": {}},
 }
 
 

@@ -57,6 +57,15 @@ class _Schema(GenerateJsonSchema):
     def field_title_should_be_set(self, schema: object) -> bool:
         return False
 
+    # The items of a named tuple keep their names as titles: nothing else tells what stands where. One method is asked
+    # from pydantic 2.13 on, the other before.
+
+    def named_tuple_schema(self, schema: Any) -> Any:
+        return _with_names(super().named_tuple_schema(schema), schema["fields"])
+
+    def p_arguments_schema(self, arguments: Any, var_args_schema: Any) -> Any:
+        return _with_names(super().p_arguments_schema(arguments, var_args_schema), arguments)
+
     def encode_default(self, dft: Any) -> Any:
         plain = super().encode_default(dft)
         try:
@@ -65,6 +74,12 @@ class _Schema(GenerateJsonSchema):
             # pydantic then leaves the default out of the schema, as it does with one that it cannot serialise
             raise PydanticSerializationError("NaN and infinities are no JSON") from None
         return plain
+
+
+def _with_names(row: dict[str, Any], fields: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    for item, field in zip(row.get("prefixItems", ()), fields, strict=False):
+        item.setdefault("title", field["name"])
+    return row
 
 
 @frozen(eq=False)

@@ -1,14 +1,23 @@
 """
 attrs classes as types of arguments: pydantic checks a form with the same fields, and the instance is made of that.
+So it is with what else pydantic does not take as it stands: members of an enum in a Literal, and before Python 3.12 a
+`TypedDict` of the standard library.
 """
 
+import contextlib
+import enum
+import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 import attrs
+import typing_extensions
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
+
+MARKS = (typing_extensions.Required, typing_extensions.NotRequired)
 
 
 class Forms:
@@ -21,9 +30,9 @@ class Forms:
     """
 
     def __init__(self, names: Mapping[str, object]) -> None:
-        self.namespace: dict[str, type[BaseModel]] = {}
+        self.namespace: dict[str, object] = {}
         self._names = names
-        self._references: dict[type, object] = {}
+        self._references: dict[object, object] = {}
 
     def of(self, annotation: Any) -> Any:
         """
@@ -32,11 +41,15 @@ class Forms:
         Raises:
             TypeError: a field of an attrs class has no type.
         """
-        if isinstance(annotation, type) and _needs_form(annotation):
-            return self._reference(annotation)
         origin, parts = get_origin(annotation), get_args(annotation)
-        if origin is None or origin is typing.Literal:
+        if _is_old_typed_dict(annotation):
+            return self._typed_dict(annotation)
+        if _needs_form(origin or annotation):
+            return self._reference(annotation, origin or annotation, parts)
+        if origin is None:
             return annotation
+        if origin is Literal:
+            return _with_members(annotation, parts)
         if origin is Annotated:
             return Annotated[(self.of(parts[0]), *parts[1:])]
         made = tuple(self.of(part) for part in parts)
@@ -44,20 +57,60 @@ class Forms:
             return annotation
         return Union[made] if origin is types.UnionType else origin[made]  # noqa: UP007
 
-    def _reference(self, kind: type) -> object:
-        if kind not in self._references:
+    def _reference(self, annotation: object, kind: type, parts: tuple[object, ...]) -> object:
+        if annotation not in self._references:
             name = f"rodada_form_{len(self._references)}"
             given = {f"f{at}": each for at, each in enumerate(attrs.fields(kind)) if each.init}
             build = AfterValidator(_builder(kind, {field: _outer_name(each) for field, each in given.items()}))
             # Known before the fields are looked at: one of them may be of the same class.
-            self._references[kind] = Annotated[typing.ForwardRef(name), build]
-            self.namespace[name] = self._form(kind, given)
+            self._references[annotation] = Annotated[typing.ForwardRef(name), build]
+            self.namespace[name] = self._form(kind, given, parts)
+        return self._references[annotation]
+
+    def _typed_dict(self, kind: Any) -> object:
+        if kind not in self._references:
+            name = f"rodada_form_{len(self._references)}"
+            self._references[kind] = typing.ForwardRef(name)
+            fields = {key: self._marked(kind, key, hint) for key, hint in self._hints(kind).items()}
+            # Built by a call: a class statement would take its keys from here.
+            made = cast(Any, typing_extensions.TypedDict)(kind.__name__, fields)
+            made.__doc__, made.__module__ = kind.__doc__, kind.__module__
+            self.namespace[name] = made
         return self._references[kind]
 
-    def _form(self, kind: type, given: Mapping[str, "attrs.Attribute[Any]"]) -> type[BaseModel]:
-        hints = typing.get_type_hints(kind, None, {**self._names, kind.__name__: kind}, include_extras=True)
+    def _marked(self, kind: Any, key: str, hint: Any) -> object:
+        mark = get_origin(hint)
+        if mark in MARKS:
+            return mark[self.of(get_args(hint)[0])]
+        return MARKS[0 if key in kind.__required_keys__ else 1][self.of(hint)]
+
+    def _given_type(self, kind: type, field: "attrs.Attribute[Any]", hints: Mapping[str, object]) -> object:
+        """
+        What the class takes for a field: of one with a converter, what that takes, where it says so.
+        """
+        given: Any = field.converter
+        converter = getattr(given, "converter", given)
+        if converter is not None:
+            with contextlib.suppress(TypeError, ValueError, NameError):
+                name = next(iter(inspect.signature(converter).parameters), "")
+                taken = typing.get_type_hints(converter, None, dict(self._names), include_extras=True)
+                if name in taken:
+                    return taken[name]
+        return _type_of(kind, field, hints)
+
+    def _hints(self, kind: type) -> Mapping[str, Any]:
+        return typing.get_type_hints(kind, None, {**self._names, kind.__name__: kind}, include_extras=True)
+
+    def _form(
+        self, kind: type, given: Mapping[str, "attrs.Attribute[Any]"], parts: tuple[object, ...]
+    ) -> type[BaseModel]:
+        hints = self._hints(kind)
+        meant = dict(zip(getattr(kind, "__parameters__", ()), parts, strict=False))
         fields: dict[str, Any] = {
-            field: (self.of(_type_of(kind, each, hints)), form_field(_outer_name(each), _default(each)))
+            field: (
+                self.of(_meant(self._given_type(kind, each, hints), meant)),
+                form_field(_outer_name(each), _default(each)),
+            )
             for field, each in given.items()
         }
         return create_model(
@@ -76,8 +129,40 @@ def form_field(name: str, default: Mapping[str, Any]) -> Any:
     return Field(alias=name, validation_alias=name, serialization_alias=name, **default)
 
 
-def _needs_form(kind: type) -> bool:
-    return attrs.has(kind) and not hasattr(kind, "__get_pydantic_core_schema__")
+def _needs_form(kind: Any) -> bool:
+    return isinstance(kind, type) and attrs.has(kind) and not hasattr(kind, "__get_pydantic_core_schema__")
+
+
+def _with_members(annotation: object, parts: tuple[object, ...]) -> object:
+    """
+    A Literal whose enum members stand for their values: pydantic would name the values in the schema and then
+    accept the members only, which no JSON can be.
+    """
+    members: dict[object, enum.Enum] = {
+        (type(each.value), each.value): each for each in parts if isinstance(each, enum.Enum)
+    }
+    if not members:
+        return annotation
+    values = tuple(each.value if isinstance(each, enum.Enum) else each for each in parts)
+
+    def member(value: object) -> object:
+        return members.get((type(value), value), value)
+
+    return Annotated[Literal[values], AfterValidator(member)]
+
+
+def _is_old_typed_dict(kind: object) -> bool:
+    return sys.version_info < (3, 12) and typing.is_typeddict(kind) and type(kind).__module__ == "typing"
+
+
+def _meant(hint: Any, meant: Mapping[Any, object]) -> Any:
+    """
+    A type with those of a generic class's use in the place of its variables.
+    """
+    if hint in meant:
+        return meant[hint]
+    variables = getattr(hint, "__parameters__", ())
+    return hint[tuple(meant.get(each, each) for each in variables)] if variables and get_origin(hint) else hint
 
 
 def _type_of(kind: type, field: "attrs.Attribute[Any]", hints: Mapping[str, object]) -> object:
