@@ -85,7 +85,7 @@ def test_usual_options_that_say_what_is_touched_stand_against_hints() -> None:
 
 def test_options_for_a_tool_that_is_not_there_are_refused() -> None:
     # It may have got another name, and would then run without the approval that it should wait for.
-    with pytest.raises(ToolDefinitionError, match="lists no tool of that name"):
+    with pytest.raises(ToolDefinitionError, match="lists no tool of that name; it lists 'remove'"):
         offer(listed("remove"), options={"delete": {"needs_approval": True}})
 
 

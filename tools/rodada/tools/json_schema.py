@@ -4,13 +4,14 @@ Arguments checked against a JSON Schema that somebody else wrote, by the library
 
 from collections.abc import Iterable, Set
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from attrs import field, frozen
 
 from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_text, dump_json, parse_object
 from rodada.statemachine.messages import ToolRequest
 from rodada.tools.arguments import LONGEST_PATH, LONGEST_REASON, PROBLEMS_TOLD, Arguments, Refusal, no_object, summary
+from rodada.tools.bounded_checks import BoundedChecks
 from rodada.tools.errors import ToolDefinitionError
 from rodada.tools.results import LEAVES, error_name
 
@@ -99,10 +100,16 @@ class SchemaArguments:
 
 
 def schema_arguments(
-    place: str, schema: JsonObject, *, takes_more: bool = True, hidden: Iterable[str] = ()
+    place: str,
+    schema: JsonObject,
+    *,
+    takes_more: bool = True,
+    hidden: Iterable[str] = (),
+    by_stranger: bool = False,
 ) -> SchemaArguments:
     """
-    The check of a schema. Its references are followed inside it alone: nothing is ever fetched.
+    The check of a schema. Its references are followed inside it alone: nothing is ever fetched. One that was written
+    by a stranger is checked within bounds.
 
     Raises:
         ToolDefinitionError: it is no JSON Schema, or the library is not there.
@@ -110,7 +117,7 @@ def schema_arguments(
     properties, required = schema.get("properties"), schema.get("required")
     return SchemaArguments(
         dump_json(schema),
-        _validator(place, schema),
+        _validator(place, schema, by_stranger),
         frozenset(properties if isinstance(properties, dict) else ()),
         frozenset(map(str, required) if isinstance(required, list) else ()),
         takes_more,
@@ -118,7 +125,7 @@ def schema_arguments(
     )
 
 
-def _validator(place: str, schema: JsonObject) -> Validator:
+def _validator(place: str, schema: JsonObject, by_stranger: bool) -> Validator:
     try:
         from jsonschema import Draft202012Validator, SchemaError
         from jsonschema.validators import validator_for
@@ -132,7 +139,8 @@ def _validator(place: str, schema: JsonObject) -> Validator:
     except SchemaError as error:
         where = ".".join(map(str, error.absolute_path)) or "its root"
         raise ToolDefinitionError(place, f"its schema is none ({where}: {error.message[:LONGEST_REASON]})") from None
-    return kind(schema, registry=Registry())
+    nothing: Registry[Any] = Registry()
+    return BoundedChecks(kind, schema, nothing) if by_stranger else kind(schema, registry=nothing)
 
 
 def _clean(sent: JsonObject) -> JsonObject:

@@ -5,6 +5,7 @@ starting by one bad entry.
 
 from collections.abc import Coroutine, Iterable, Mapping
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from attrs import evolve, field, frozen
@@ -26,6 +27,7 @@ NOTHING_SAID = Options()
 LONGEST_DESCRIPTION = 10_000
 LARGEST_SCHEMA = 100_000
 LONGEST_WHY = 300
+NAMES_TOLD = 50
 
 
 async def _remote() -> None: ...
@@ -136,9 +138,9 @@ def offered(server: str, listed: Iterable["ListedTool"], call: Caller, terms: Te
     """
     tools: dict[str, Tool[..., Any]] = {}
     left_out: list[LeftOut] = []
-    own_names: set[str] = set()
+    own_names: dict[str, None] = {}
     for each in listed:
-        own_names.add(each.name)
+        own_names[each.name] = None
         try:
             made = _made(server, each, call, terms.of(server, each))
             _check_free(made.name, tools)
@@ -148,7 +150,10 @@ def offered(server: str, listed: Iterable["ListedTool"], call: Caller, terms: Te
             tools[made.name] = made
     for name in terms.options:
         if name not in own_names:
-            raise ToolDefinitionError(f"options[{name!r}]", f"MCP server {server!r} lists no tool of that name")
+            told = ", ".join(map(ascii, islice(own_names, NAMES_TOLD))) or "none"
+            raise ToolDefinitionError(
+                f"options[{name!r}]", f"MCP server {server!r} lists no tool of that name; it lists {told}"
+            )
     return Offer(tuple(tools.values()), tuple(left_out))
 
 
@@ -165,7 +170,7 @@ def _made(server: str, listed: "ListedTool", call: Caller, options: Options) -> 
     name = tool_name(server, listed.name)
     try:
         schema = _schema(listed)
-        arguments = schema_arguments(f"MCP tool {name}", schema)
+        arguments = schema_arguments(f"MCP tool {name}", schema, by_stranger=True)
         declaration = ToolDeclaration(name, _description(listed), arguments.schema)
     except _Unfit:
         raise
