@@ -9,7 +9,7 @@ import pytest
 
 from rodada.cli.view import View
 from rodada.providers.scripted import Call, Scripted, Turn
-from rodada.statemachine import ApprovalAsked, Gap, Media, Stop, ToolLoop, ToolStarted, TurnEnded, TurnKind
+from rodada.statemachine import ApprovalAsked, Gap, Media, Stop, TextDelta, ToolLoop, ToolStarted, TurnEnded, TurnKind
 from rodada.tools import tool
 
 
@@ -41,9 +41,9 @@ def test_on_a_terminal_there_are_colours_but_only_ours(monkeypatch: pytest.Monke
     [
         (Gap(1), "     1 notice left out\n"),
         (Gap(3), "     3 notices left out\n"),
-        (TurnEnded(1, TurnKind.DISCARDED, "half a\nsentence"), "     discarded: half a sentence\n"),
-        (TurnEnded(1, TurnKind.NARRATION, " "), ""),
-        (TurnEnded(1, TurnKind.ANSWER, "shown at the end"), ""),
+        (TurnEnded(TurnKind.DISCARDED, "half a\nsentence"), "     discarded: half a sentence\n"),
+        (TurnEnded(TurnKind.NARRATION, " "), ""),
+        (TurnEnded(TurnKind.ANSWER, "shown at the end"), ""),
         (
             ApprovalAsked("i", "pay", "{}"),
             "     pay needs an approval, which nobody can give here: denied\n",
@@ -69,6 +69,25 @@ def test_media_in_results_are_told_by_type_and_size(capsys: pytest.CaptureFixtur
         "in the result of shot (call_1_0): [image/png, 8 bytes] [\\x1b[2J.pdf: application/pdf, 5 bytes]\n"
         "\nA squat.\n"
     )
+
+
+def test_words_are_shown_in_lines_of_their_own_while_they_come(capsys: pytest.CaptureFixture[str]) -> None:
+    view = View()
+    for text in ("Let me", " look.\n\x1b[2Jlong ", "word " * 20, "end"):
+        view.show(TextDelta(text))
+    view.show(TurnEnded(TurnKind.NARRATION, "Let me look. ..."))
+    view.show(TextDelta("You li"))
+    view.show(TurnEnded(TurnKind.DISCARDED, "You li"))
+    view.show(TextDelta("You lift 5 kg more."))
+    view.show(TurnEnded(TurnKind.ANSWER, "You lift 5 kg more."))
+    assert capsys.readouterr().out.splitlines() == [
+        "     | Let me look.",
+        "     | \\x1b[2Jlong " + " ".join(["word"] * 20),
+        "     | end",
+        "     | You li",
+        "     discarded: the words above",
+        "     | You lift 5 kg more.",
+    ]
 
 
 def test_text_that_is_no_answer_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,7 +50,8 @@ from rodada.statemachine.messages import (
     Usage,
     UserMessage,
 )
-from rodada.statemachine.ports import Delta, Provider
+from rodada.statemachine.notice import Delta
+from rodada.statemachine.ports import Provider
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 KEY = "sk-ant-very-secret"

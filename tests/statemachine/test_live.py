@@ -19,7 +19,7 @@ from rodada.statemachine import (
     Outcome,
     RunStatus,
     Status,
-    Step,
+    StepTaken,
     Stop,
     ToolLoop,
     Watch,
@@ -108,9 +108,19 @@ def test_cancelling_the_awaiting_task_cancels_the_run_and_hands_the_outcome_over
 def test_f114_a_timeout_around_a_run_is_raised_and_holds_the_outcome() -> None:
     async def scene() -> Outcome:
         loop, provider, _ = held_loop()
-        with pytest.raises(TimeoutError) as caught:
-            async with asyncio.timeout(0.01):
+
+        async def expire(limit: asyncio.Timeout) -> None:
+            await idle()
+            assert len(provider.requests) == 1
+            limit.reschedule(0)
+
+        async def in_time() -> None:
+            async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
+                group.create_task(expire(limit))
                 await loop.run("hello")
+
+        with pytest.raises(TimeoutError) as caught:
+            await in_time()
         assert [1] == provider.given_up
         return outcome_on(caught.value.__context__)
 
@@ -126,7 +136,7 @@ def test_f115_a_cancel_is_an_event_in_its_turn_and_interrupts_no_step() -> None:
         loop, _, _ = held_loop()
         async with loop.start("hello") as live:
             async for notice in live.events():
-                if isinstance(notice, Step):
+                if isinstance(notice, StepTaken):
                     live.cancel("now")
                     break
             return await live.outcome()

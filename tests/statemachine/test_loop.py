@@ -155,8 +155,8 @@ def test_the_host_language_is_spoken() -> None:
 @pytest.mark.parametrize(
     ("make", "error", "told"),
     [
-        (lambda: ToolLoop(Recorded(), stream=True), NotSupported, "stream=True is not there yet"),
-        (lambda: ToolLoop(Recorded()).start("x", stream=True), NotSupported, "stream=True is not there yet"),
+        (lambda: ToolLoop(Recorded(), stream=True), NotSupported, "cannot stream; its turns come whole"),
+        (lambda: ToolLoop(Recorded()).start("x", stream=True), NotSupported, "cannot stream; its turns come whole"),
         (lambda: ToolLoop("a model"), InvalidValue, "has no `ask`"),  # type: ignore[arg-type]
         (lambda: ToolLoop(Recorded), InvalidValue, "has no `ask` to call"),  # type: ignore[arg-type]
         (lambda: ToolLoop(Recorded(), tools=HeldTool("a")), InvalidValue, "give a list"),  # type: ignore[arg-type]

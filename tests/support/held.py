@@ -13,6 +13,7 @@ from rodada.statemachine import (
     PlannedCall,
     Status,
     Stop,
+    TextDelta,
     ToolDeclaration,
     ToolRequest,
     ToolResult,
@@ -37,9 +38,18 @@ class HeldProvider:
         self.requests: list[ModelRequest] = []
         self.replies: list[asyncio.Future[ModelTurn]] = []
         self.given_up: list[int] = []
+        self.watches: list[Watch] = []
+
+    @property
+    def streams(self) -> bool:
+        """
+        What the test lets it murmur.
+        """
+        return True
 
     async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
         self.requests.append(request)
+        self.watches.append(watch)
         reply: asyncio.Future[ModelTurn] = asyncio.get_running_loop().create_future()
         self.replies.append(reply)
         try:
@@ -47,6 +57,13 @@ class HeldProvider:
         except asyncio.CancelledError:
             self.given_up.append(request.call)
             raise
+
+    def murmur(self, *texts: str, call: int = 0) -> None:
+        """
+        Say some text of a call, the newest one or another, before it is answered.
+        """
+        for text in texts:
+            self.watches[call - 1](TextDelta(text))
 
     def say(self, text: str) -> None:
         """

@@ -44,6 +44,7 @@ class Asked:
     conversation: Path | None = None
     script: Path | None = None
     language: str = "en"
+    stream: bool = False
     as_json: bool = False
 
 
@@ -108,6 +109,7 @@ def _ready(asked: Asked) -> _Ready:
             wording=LANGUAGES[asked.language],
             history=history,
             clock=clock,
+            stream=asked.stream,
         )
         return _Ready(loop.start(asked.message, conversation=conversation), loop, clock, history)
     except WrongUse:

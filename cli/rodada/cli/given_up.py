@@ -13,7 +13,7 @@ from rodada.statemachine import (
     Reason,
     RunStatus,
     Selection,
-    Step,
+    StepTaken,
     ToolEnded,
     ToolStarted,
     Unfinished,
@@ -51,7 +51,7 @@ def given_up(run_id: str, kept: KeptHistory, seen: tuple[Notice, ...], tools: To
     """
     appended = kept.conversation.entries[kept.first :]
     exchanges = [entry for entry in appended if isinstance(entry, Exchange)]
-    steps = tuple(notice for notice in seen if isinstance(notice, Step))
+    steps = tuple(notice.step for notice in seen if isinstance(notice, StepTaken))
     unfinished = _unfinished(seen)
     deterministic = [each for exchange in exchanges for each in tools.plan(exchange.turn.requests).deterministic]
     usages = tuple(exchange.turn.usage for exchange in exchanges)

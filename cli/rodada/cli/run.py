@@ -50,6 +50,7 @@ def run(
     ] = None,
     script: Annotated[Path | None, typer.Option(metavar="FILE", help="What the scripted model says (JSON).")] = None,
     language: Annotated[Language, typer.Option(help="Language of the engine's own texts.")] = Language.EN,
+    stream: Annotated[bool, typer.Option("--stream", help="Show the model's words while they come.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the outcome as one JSON object, and nothing else.")
     ] = False,
@@ -77,6 +78,7 @@ def run(
             conversation=conversation,
             script=script,
             language=language.value,
+            stream=stream,
             as_json=as_json,
         )
         code = answer(asked, interrupts)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
+from attrs import evolve
 from rich.status import Status
 from rich.text import Text
 
@@ -22,7 +23,8 @@ from rodada.statemachine import (
     Notice,
     Outcome,
     RunStatus,
-    Step,
+    StepTaken,
+    TextDelta,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -30,6 +32,7 @@ from rodada.statemachine import (
 )
 from rodada.statemachine import Status as CallStatus
 
+LONGEST_LINE = 80
 COLOURS = {
     RunStatus.COMPLETED: "bold green",
     RunStatus.INCOMPLETE: "bold yellow",
@@ -46,6 +49,8 @@ class View:
     def __init__(self) -> None:
         self._console = LeavableConsole(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
         self._moving: Status | None = self._console.status("") if self._console.is_terminal else None
+        self._words = ""
+        self._heard = False
 
     def __enter__(self) -> Self:
         if self._moving is not None:
@@ -62,10 +67,15 @@ class View:
         """
         A notice, as it comes.
         """
+        if isinstance(notice, TextDelta):
+            self._hear(notice.text)
+            return
+        if isinstance(notice, TurnEnded) and self._heard:
+            notice = self._heard_out(notice)
         for style, line in _notice_lines(notice):
             self._print(line, style)
-        if self._moving is not None and isinstance(notice, Step):
-            self._moving.update(Text(notice.to.value))
+        if self._moving is not None and isinstance(notice, StepTaken):
+            self._moving.update(Text(notice.step.to.value))
 
     def end(self, outcome: Outcome) -> None:
         """
@@ -78,14 +88,30 @@ class View:
             self._print("", "")
             self._print(plain(outcome.answer), "")
 
+    def _hear(self, text: str) -> None:
+        # In lines of its own, so that nothing the model says can pass for a line of ours.
+        self._heard = True
+        *lines, self._words = f"{self._words}{text}".split("\n")
+        if len(self._words) > LONGEST_LINE and " " in self._words:
+            line, _, self._words = self._words.rpartition(" ")
+            lines.append(line)
+        for line in lines:
+            self._print(f"     | {one_line(line)}", "")
+
+    def _heard_out(self, turn: TurnEnded) -> TurnEnded:
+        if self._words:
+            self._hear("\n")
+        self._heard = False
+        return evolve(turn, text="the words above" if turn.kind is TurnKind.DISCARDED else "")
+
     def _print(self, line: str, style: str) -> None:
         self._console.print(Text(line, style=style))
 
 
 def _notice_lines(notice: Notice) -> Iterator[tuple[str, str]]:
     match notice:
-        case Step():
-            yield "dim", f"{notice.n:>3}  {notice.state.value} -> {notice.to.value}  {notice.row}"
+        case StepTaken(step=step):
+            yield "dim", f"{step.n:>3}  {step.state.value} -> {step.to.value}  {step.row}"
         case ToolStarted():
             yield "cyan", f"     {one_line(notice.name)} started  {one_line(notice.id)}"
         case ToolEnded():

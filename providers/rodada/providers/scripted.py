@@ -3,6 +3,7 @@ A model that plays a script: the public test double, in Python or in a JSON file
 """
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -15,11 +16,13 @@ from rodada.providers.scripted_turns import parse_script, read_script
 from rodada.statemachine.errors import FormatError, InvalidValue, ProviderError
 from rodada.statemachine.jsontext import JsonValue, dump_json
 from rodada.statemachine.messages import Entry, Exchange, ModelTurn, ToolRequest, UserMessage
+from rodada.statemachine.notice import ArgumentsDelta, TextDelta
 from rodada.statemachine.ports import Watch
 from rodada.statemachine.request import ModelRequest
 
 Says: TypeAlias = Turn | ModelTurn
 Reply: TypeAlias = Callable[[ModelRequest], Says]
+WORDS = re.compile(r"\S+\s*|\s+")
 
 
 class Scripted:
@@ -49,7 +52,8 @@ class Scripted:
     - `id`: as a wire would give it; without one the wire gave none.
     - `stop`: whole, cut, paused, malformed, refused or unknown.
     - `seconds`: to wait before the reply.
-    - `error`: the call fails; its `class` is `ProviderError` or one of its subclasses in `rodada.statemachine.errors`.
+    - `error`: the call fails, after its text where it streams; its `class` is `ProviderError` or one of its subclasses
+      in `rodada.statemachine.errors`.
 
     >>> model = Scripted([Turn("Let me look.", [Call("read_log", {"weeks": 4})]), Turn("You lift 5 kg more.")])
     >>> model
@@ -120,9 +124,16 @@ class Scripted:
         """
         return tuple("\n".join(_lines(request)) for request in self._requests)
 
+    @property
+    def streams(self) -> bool:
+        """
+        It can: text comes word by word, and the arguments of each request whole.
+        """
+        return True
+
     async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
         """
-        The next turn of the script.
+        The next turn of the script. A turn with text and an error says the text, where it streams, and then fails.
 
         Raises:
             ProviderError: the script says so, or it is used up.
@@ -130,12 +141,13 @@ class Scripted:
         self._requests.append(request)
         says = self._next(request)
         if isinstance(says, ModelTurn):
-            return says
+            return await _said(says, request, watch)
         if says.seconds:
             await asyncio.sleep(says.seconds)
+        turn = await _said(says.reply(request), request, watch)
         if says.error is not None:
             raise says.error
-        return says.reply(request)
+        return turn
 
     def assert_all_used(self) -> None:
         """
@@ -161,6 +173,17 @@ class Scripted:
             told = f"the script is used up: it has {len(self._turns)} turns, and call {request.call} wants another"
             raise ProviderError(WIRE, told, code="script_used_up")
         return self._waiting.popleft()[1]
+
+
+async def _said(turn: ModelTurn, request: ModelRequest, watch: Watch) -> ModelTurn:
+    if not request.stream:
+        return turn
+    for word in WORDS.findall(turn.text):
+        watch(TextDelta(word))
+        await asyncio.sleep(0)
+    for position, each in enumerate(turn.requests):
+        watch(ArgumentsDelta(position, each.name, each.raw))
+    return turn
 
 
 def _check(turns: tuple[object, ...]) -> None:

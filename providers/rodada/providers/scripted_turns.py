@@ -57,7 +57,7 @@ class Turn:
     One reply of the scripted model, or one failure of its call.
 
     Attributes:
-        text: what it says.
+        text: what it says; of a call that fails what it has said until then, where it streams.
         calls: what it asks for.
         stop: why it ends; only a whole or a cut turn may ask for calls.
         usage: tokens; None in it is "not told".
@@ -65,7 +65,7 @@ class Turn:
         error: raised instead of a reply.
 
     Raises:
-        InvalidValue: calls in a turn that may not have any, an error beside a reply, or a negative wait.
+        InvalidValue: calls in a turn that may not have any, or a negative wait.
     """
 
     text: str = ""
@@ -78,8 +78,8 @@ class Turn:
     def __attrs_post_init__(self) -> None:
         if self.calls and self.stop not in (Stop.WHOLE, Stop.CUT):
             raise InvalidValue("Turn.stop", f"a {self.stop.value} turn asks for no calls: use whole or cut")
-        if self.error is not None and (self.text or self.calls):
-            raise InvalidValue("Turn.error", "a call that fails has no text and no calls")
+        if self.error is not None and self.calls:
+            raise InvalidValue("Turn.error", "a call that fails asks for no calls")
         if not 0 <= self.seconds < math.inf:
             raise InvalidValue("Turn.seconds", f"needs a number of seconds >= 0, got {self.seconds!r}")
 

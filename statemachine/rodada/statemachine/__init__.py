@@ -22,15 +22,28 @@ from rodada.statemachine.messages import (
     Usage,
     UserMessage,
 )
+from rodada.statemachine.notice import ArgumentsDelta, Delta, Notice, ReasoningDelta, TextDelta
 from rodada.statemachine.outcome import CallRecord, Outcome, Selection, Unfinished
 from rodada.statemachine.plan import Kind, Plan, PlannedCall
-from rodada.statemachine.ports import AnyTool, Clock, Delta, History, Provider, TextDelta, Toolbox, ToolCall, Watch
+from rodada.statemachine.ports import AnyTool, Clock, History, Provider, Streaming, Toolbox, ToolCall, Watch
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 from rodada.statemachine.run import Origin, Run
 from rodada.statemachine.states import Reason, RunStatus, State
 from rodada.statemachine.step import Step, step
 from rodada.statemachine.toolbox import ToolList
-from rodada.statemachine.watching import ApprovalAsked, Ended, Gap, Notice, ToolEnded, ToolStarted, TurnEnded, TurnKind
+from rodada.statemachine.watching import (
+    ApprovalAsked,
+    Ended,
+    Gap,
+    Said,
+    SoFar,
+    StepTaken,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnKind,
+    told,
+)
 from rodada.statemachine.wording import ENGLISH, LANGUAGES, PORTUGUESE, SPANISH, Wording
 
 __all__ = [
@@ -40,6 +53,7 @@ __all__ = [
     "SPANISH",
     "AnyTool",
     "ApprovalAsked",
+    "ArgumentsDelta",
     "CallRecord",
     "Clock",
     "Conversation",
@@ -66,14 +80,19 @@ __all__ = [
     "PlannedCall",
     "Provider",
     "Reason",
+    "ReasoningDelta",
     "Run",
     "RunOptions",
     "RunStatus",
+    "Said",
     "Selection",
+    "SoFar",
     "State",
     "Status",
     "Step",
+    "StepTaken",
     "Stop",
+    "Streaming",
     "Text",
     "TextDelta",
     "ToolCall",
@@ -93,4 +112,5 @@ __all__ = [
     "Watch",
     "Wording",
     "step",
+    "told",
 ]

@@ -100,9 +100,9 @@ def close_at_deadline(run: Run, event: DeadlinePassed) -> Run:
 
 def give_call_up(run: Run, event: CancelRequested) -> Run:
     """
-    Give the call up and report the cancel; what the model said before a pause is no answer.
+    Give the call up and report the cancel; what the model said until then, or before a pause, is no answer.
     """
-    return _cancelled(evolve(note_cancel(_untold(run), event), held=()), _held_text(run))
+    return _cancelled(evolve(note_cancel(_untold(run), event), held=()), _held_text(run) + event.heard)
 
 
 def withdraw_at_cancel(run: Run, event: CancelRequested) -> Run:
@@ -232,7 +232,9 @@ def report_failed_call(run: Run, event: CallFailed) -> Run:
     Report in our own words what rounds brought and that the model could not be reached.
     """
     detail = run.detail or event.failure.message
-    return _reported(_untold(run), run.reason or Reason.CALL_FAILED, detail, _held_text(run), event.failure)
+    return _reported(
+        _untold(run), run.reason or Reason.CALL_FAILED, detail, _held_text(run) + event.heard, event.failure
+    )
 
 
 def fail_call(run: Run, event: CallFailed) -> Run:
@@ -243,7 +245,7 @@ def fail_call(run: Run, event: CallFailed) -> Run:
         RunStatus.FAILED,
         Reason.CALL_FAILED,
         event.failure.message,
-        partial=_held_text(run),
+        partial=_held_text(run) + event.heard,
         failure=event.failure,
     )
     return evolve(_untold(run), reason=Reason.CALL_FAILED, detail=ending.detail, held=(), outcome=ending)

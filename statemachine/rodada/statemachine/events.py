@@ -71,8 +71,20 @@ class TurnReceived(Event):
             raise InvalidValue("TurnReceived", f"the plan must name the turn's requests in order, not {self.plan.ids}")
 
 
+@frozen(kw_only=True)
+class GivesUp(Event):
+    """
+    An event that may end a model call without its turn.
+
+    Attributes:
+        heard: what that call had said until then, where it streams; content.
+    """
+
+    heard: str = field(default="", converter=clean_text)
+
+
 @frozen
-class CallFailed(Event):
+class CallFailed(GivesUp):
     """
     Call number `call` gave no turn; another try would wait `wait_ms` first.
     """
@@ -132,14 +144,14 @@ class AppendFailed(Event):
 
 
 @frozen
-class DeadlinePassed(Event):
+class DeadlinePassed(GivesUp):
     """
     The time for work is over; what is left is kept for the closing call.
     """
 
 
 @frozen
-class CancelRequested(Event):
+class CancelRequested(GivesUp):
     """
     Somebody wants the run to stop; `detail` is the host's reason.
     """

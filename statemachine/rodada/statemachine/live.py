@@ -5,18 +5,21 @@ run and waits until it has settled.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from types import TracebackType
 from typing import Self
+
+from attrs import evolve
 
 from rodada.statemachine.approvals import undecided
 from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver, Ports
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered
 from rodada.statemachine.events import ApprovalDecided, CancelRequested
 from rodada.statemachine.log import log_info
+from rodada.statemachine.notice import Notice
 from rodada.statemachine.outcome import Outcome, outcome_of
 from rodada.statemachine.run import Run
-from rodada.statemachine.watching import Ended, Gap, Notice
+from rodada.statemachine.watching import Ended, Gap, Said, SoFar, told
 
 LONGEST_QUEUE = 1000
 _busy: dict[str, str] = {}
@@ -24,12 +27,11 @@ _busy: dict[str, str] = {}
 
 class _Watcher:
     """
-    One reader of notices: bounded, so that a slow one loses some and is told how many.
+    One reader of notices: bounded, so that a slow one loses some, is told how many, and what was said until there.
     """
 
-    def __init__(self) -> None:
-        self._queue: deque[Notice] = deque()
-        self._missed = 0
+    def __init__(self, first: Iterable[Notice]) -> None:
+        self._queue: deque[Notice] = deque(first)
         self._closed = False
         self._woken = asyncio.Event()
 
@@ -37,10 +39,14 @@ class _Watcher:
         self._closed = True
         self._woken.set()
 
-    def put(self, notice: Notice) -> None:
+    def put(self, notice: Notice, said: Said) -> None:
+        """
+        One more notice; `said` is what was said before it.
+        """
         if len(self._queue) >= LONGEST_QUEUE:
-            self._queue.popleft()
-            self._missed += 1
+            missed = sum(each.missed if isinstance(each, Gap) else 1 for each in self._queue)
+            told_already = sum(isinstance(each, SoFar) for each in self._queue)
+            self._queue = deque(_gap(missed - told_already, notice.n - 1, said))
         self._queue.append(notice)
         self._woken.set()
 
@@ -51,9 +57,6 @@ class _Watcher:
                     return
                 self._woken.clear()
                 await self._woken.wait()
-            if self._missed:
-                missed, self._missed = self._missed, 0
-                yield Gap(missed)
             yield self._queue.popleft()
 
 
@@ -74,6 +77,9 @@ class LiveRun:
         self._first = run
         self._ports = ports
         self._watchers: list[_Watcher] = []
+        self._told: deque[Notice] = deque(maxlen=LONGEST_QUEUE)
+        self._count = 0
+        self._said = Said()
         self._driver: AsyncioDriver | None = None
         self._task: asyncio.Task[Outcome] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -105,19 +111,30 @@ class LiveRun:
         elif not task.cancelled():
             task.exception()
 
-    def events(self) -> AsyncIterator[Notice]:
+    def events(self, *, after: int | None = None) -> AsyncIterator[Notice]:
         """
         What happens from now on, ending with `Ended` (without it only when the run crashed; `outcome` then says how).
-        Any number of watchers; none slows the run down.
+        Any number of watchers; none slows the run down. One that cannot keep up, or comes back for notices that are no
+        longer kept, gets a `Gap` and a `SoFar` in their place.
+
+        Args:
+            after: the number `n` of the last notice that was seen, to go on behind it; 0 for all from the beginning.
         """
-        watcher = _Watcher()
-        self._watchers.append(watcher)
-        task = self._task
-        if task is not None and task.done():
-            if not task.cancelled() and task.exception() is None:
-                watcher.put(Ended(task.result()))
+        ended = self._told and isinstance(self._told[-1], Ended)
+        watcher = _Watcher(list(self._told)[-1:] if after is None and ended else self._since(after))
+        if self._task is not None and self._task.done():
             watcher.close()
+        else:
+            self._watchers.append(watcher)
         return watcher.read()
+
+    def _since(self, after: int | None) -> list[Notice]:
+        if after is None or after >= self._count:
+            return []
+        kept = [notice for notice in self._told if notice.n > after]
+        if kept and kept[0].n == after + 1:
+            return kept
+        return [*_gap(self._count - after, self._count, self._said)]
 
     def cancel(self, detail: str = "") -> None:
         """
@@ -182,13 +199,17 @@ class LiveRun:
         return self._task
 
     def _tell(self, notice: Notice) -> None:
+        self._count += 1
+        numbered = evolve(notice, n=self._count)
+        self._told.append(numbered)
         for watcher in self._watchers:
-            watcher.put(notice)
+            watcher.put(numbered, self._said)
+        self._said = told(self._said, numbered)
 
     async def _drive(self, driver: AsyncioDriver) -> Outcome:
         try:
             outcome = await self._driven(driver)
-            self._tell(Ended(outcome))
+            self._tell(Ended(outcome, call=driver.run.calls, attempt=driver.run.attempt))
             return outcome
         finally:
             for watcher in self._watchers:
@@ -205,6 +226,10 @@ class LiveRun:
         reason = None if outcome.reason is None else outcome.reason.value
         log_info("run.ended", run=self.id, status=outcome.status.value, reason=reason, rounds=outcome.rounds)
         return outcome
+
+
+def _gap(missed: int, last: int, said: Said) -> tuple[Notice, Notice]:
+    return Gap(missed, n=last), SoFar(said, n=last)
 
 
 def _occupy(run: Run) -> None:

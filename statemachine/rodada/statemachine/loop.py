@@ -19,7 +19,7 @@ from rodada.statemachine.limits import Limits
 from rodada.statemachine.live import LiveRun
 from rodada.statemachine.messages import Media, Part, Text, UserMessage
 from rodada.statemachine.outcome import Outcome
-from rodada.statemachine.ports import AnyTool, Clock, Closable, History, Provider
+from rodada.statemachine.ports import AnyTool, Clock, Closable, History, Provider, Streaming
 from rodada.statemachine.remembering import Remembering
 from rodada.statemachine.run import Origin, new_run
 from rodada.statemachine.toolbox import ToolList
@@ -35,7 +35,7 @@ class RunOptions(TypedDict, total=False):
         origin: who the run is for; never sent to a provider.
         instructions, tools, limits: instead of the loop's own.
         context: the host's own value, for tools that take a `Context`; never sent, never stored.
-        stream: not there yet.
+        stream: instead of the loop's own.
     """
 
     conversation: Conversation | None
@@ -87,7 +87,7 @@ class ToolLoop:
         instructions: system instructions.
         limits: of each run.
         parallel: run together what is independent, by what the tools say they read and write.
-        stream: stream the model's text (not there yet).
+        stream: tell watchers what the model says while it says it.
         wording: the engine's own texts.
         history: where entries are stored; None when the caller keeps them, on the outcome.
         clock: time, for tests.
@@ -118,7 +118,7 @@ class ToolLoop:
         _must_be("ToolLoop.wording", self.wording, Wording)
         if self.history is not None and not callable(getattr(self.history, "append", None)):
             raise InvalidValue("ToolLoop.history", f"{self.history!r:.120} has no `append` to call")
-        _refuse_streaming(self.stream)
+        self._refuse_streaming(self.stream)
         if self.parallel:
             _warn_of_undeclared(self.tools)
 
@@ -133,7 +133,8 @@ class ToolLoop:
         """
         _refuse_unknown(options)
         _refuse_wrong_kinds(options)
-        _refuse_streaming(options.get("stream", False))
+        stream = options.get("stream", self.stream)
+        self._refuse_streaming(stream)
         run = new_run(
             new_id("run"),
             UserMessage(new_id("message"), _parts(message)),
@@ -150,6 +151,7 @@ class ToolLoop:
             history=self.history,
             instructions=self.instructions if instructions is None else instructions,
             clock=self.clock,
+            stream=stream,
         )
         return LiveRun(run, ports)
 
@@ -184,6 +186,10 @@ class ToolLoop:
             InvalidValue, NotSupported: as in `ToolLoop`.
         """
         return evolve(self, **changes)
+
+    def _refuse_streaming(self, stream: bool) -> None:
+        if stream and not (isinstance(self.provider, Streaming) and self.provider.streams):
+            raise NotSupported(f"stream=True: {self.provider!r:.120} cannot stream; its turns come whole")
 
     async def __aenter__(self) -> Self:
         return self
@@ -224,11 +230,6 @@ def _refuse_unknown(options: Mapping[str, object]) -> None:
     unknown = [name for name in options if name not in known]
     if unknown:
         raise InvalidValue(f"option {unknown[0]!r}", f"no run has it; these are there: {', '.join(known)}")
-
-
-def _refuse_streaming(stream: bool) -> None:
-    if stream:
-        raise NotSupported("stream=True is not there yet: turns come whole")
 
 
 def _warn_of_undeclared(tools: ToolList) -> None:

@@ -10,22 +10,12 @@ from attrs import frozen
 
 from rodada.statemachine.limits import Limits
 from rodada.statemachine.messages import Entry, ModelTurn, ToolRequest, ToolResult
+from rodada.statemachine.notice import Delta
 from rodada.statemachine.plan import Plan, PlannedCall
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 from rodada.statemachine.run import Origin
 from rodada.statemachine.scheduling import Touches
 
-
-@frozen
-class TextDelta:
-    """
-    Visible text that the model has just said.
-    """
-
-    text: str
-
-
-Delta: TypeAlias = TextDelta
 Watch: TypeAlias = Callable[[Delta], None]
 
 
@@ -37,10 +27,24 @@ class Provider(Protocol):
     async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
         """
         One request, one turn. Cancelling the coroutine is the only way to stop it, and however it ends nothing of
-        it is left open. `watch` never blocks nor raises.
+        it is left open. `watch` takes the pieces of a streamed turn as they come; it never blocks nor raises.
 
         Raises:
             ProviderError: no turn came; its `retryable` says whether the same request may succeed later.
+        """
+        ...
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """
+    A provider that can stream: a request with `stream` set gives pieces to `watch`, and in the end the same turn.
+    """
+
+    @property
+    def streams(self) -> bool:
+        """
+        Whether it can.
         """
         ...
 

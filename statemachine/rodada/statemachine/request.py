@@ -65,6 +65,7 @@ class ModelRequest:
         tools_allowed: False in the closing call: tools stay declared but cannot be used.
         max_request_bytes: as in `Limits`.
         seconds: the time that this call may take; None is unlimited.
+        stream: give the pieces of the turn to `watch` as they come.
     """
 
     conversation: Conversation
@@ -78,6 +79,7 @@ class ModelRequest:
     tools_allowed: bool = True
     max_request_bytes: int | None = None
     seconds: float | None = None
+    stream: bool = False
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -121,7 +123,7 @@ def _usable(wire_id: str) -> bool:
 
 
 def model_request(
-    run: Run, instructions: str, tools: tuple[ToolDeclaration, ...], seconds: float | None
+    run: Run, instructions: str, tools: tuple[ToolDeclaration, ...], seconds: float | None, *, stream: bool = False
 ) -> ModelRequest:
     """
     The request of the run's call in hand.
@@ -138,4 +140,5 @@ def model_request(
         tools_allowed=run.reason is None,
         max_request_bytes=run.limits.max_request_bytes,
         seconds=seconds,
+        stream=stream,
     )

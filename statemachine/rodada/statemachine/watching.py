@@ -3,16 +3,17 @@ What watchers of a run see, as plain values. A watcher sees; it cannot steer, no
 """
 
 import enum
-from typing import TypeAlias
+from typing import assert_never
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from rodada.statemachine.codec import encode
-from rodada.statemachine.events import TurnReceived
-from rodada.statemachine.jsontext import JsonValue
+from rodada.statemachine.events import Event, GivesUp, TurnReceived
+from rodada.statemachine.jsontext import JsonObject
 from rodada.statemachine.messages import Exchange, ModelTurn, Status
+from rodada.statemachine.notice import Notice, TextDelta
 from rodada.statemachine.outcome import Outcome
 from rodada.statemachine.run import Run
+from rodada.statemachine.states import State
 from rodada.statemachine.step import Step
 
 
@@ -28,18 +29,32 @@ class TurnKind(enum.Enum):
 
 
 @frozen
-class TurnEnded:
+class StepTaken(Notice):
     """
-    Model call number `call` gave a turn.
+    The run took a step.
     """
 
-    call: int
-    kind: TurnKind
-    text: str
+    step: Step
 
 
 @frozen
-class ToolStarted:
+class TurnEnded(Notice):
+    """
+    A turn ended, with a reply or without one.
+
+    Attributes:
+        kind: what its text was.
+        text: the whole of it, what was said before its pauses included; of a discarded one what was dropped.
+        held: of a discarded one, what was said before its pauses and stays said.
+    """
+
+    kind: TurnKind
+    text: str
+    held: str = ""
+
+
+@frozen
+class ToolStarted(Notice):
     """
     A call was started.
     """
@@ -49,7 +64,7 @@ class ToolStarted:
 
 
 @frozen
-class ToolEnded:
+class ToolEnded(Notice):
     """
     A started call has its result, after `seconds`.
     """
@@ -61,7 +76,7 @@ class ToolEnded:
 
 
 @frozen
-class ApprovalAsked:
+class ApprovalAsked(Notice):
     """
     A request waits for a decision.
     """
@@ -72,43 +87,117 @@ class ApprovalAsked:
 
 
 @frozen
-class Gap:
+class Gap(Notice):
     """
-    The watcher was too slow: so many notices were left out.
+    So many notices were left out: the watcher was too slow, or came back too late. `SoFar` follows.
     """
 
     missed: int
 
 
 @frozen
-class Ended:
+class Said:
+    """
+    What a run has said.
+
+    Attributes:
+        narration, answer, partial: as on `Outcome`.
+        now: of the turn that is being said.
+    """
+
+    narration: tuple[str, ...] = ()
+    answer: str = ""
+    partial: str = ""
+    now: str = ""
+
+
+@frozen
+class SoFar(Notice):
+    """
+    What was said until here, so that a watcher who missed notices can go on.
+    """
+
+    said: Said
+
+
+@frozen
+class Ended(Notice):
     """
     The run has ended; nothing follows.
     """
 
     outcome: Outcome
 
+    def to_json(self) -> JsonObject:
+        """
+        Of the outcome, its own form.
+        """
+        told: JsonObject = {"type": "Ended", "n": self.n, "call": self.call, "attempt": self.attempt}
+        return {**told, "outcome": self.outcome.to_json()}
 
-Notice: TypeAlias = Step | TurnEnded | ToolStarted | ToolEnded | ApprovalAsked | Gap | Ended
 
-
-def notice_json(notice: Notice) -> JsonValue:
+def told(said: Said, notice: Notice) -> Said:
     """
-    A notice as a JSON value; of an end, the outcome's own form.
+    What a run has said after one more notice: folded over all of them, or over those that follow any `SoFar`, it gives
+    `narration`, `answer` and `partial` of the outcome.
     """
-    return {"type": "Ended", "outcome": notice.outcome.to_json()} if isinstance(notice, Ended) else encode(notice)
+    match notice:
+        case SoFar():
+            return notice.said
+        case TextDelta():
+            return evolve(said, now=said.now + notice.text)
+        case TurnEnded():
+            return _turn_told(said, notice)
+        case Ended():
+            return evolve(said, answer=notice.outcome.answer)  # the engine's own words are no turn
+        case _:
+            return said
 
 
-def turn_ended(event: TurnReceived, after: Run) -> TurnEnded:
+def _turn_told(said: Said, turn: TurnEnded) -> Said:
+    match turn.kind:
+        case TurnKind.NARRATION:
+            more = (turn.text,) if turn.text.strip() else ()
+            return evolve(said, narration=(*said.narration, *more), now="")
+        case TurnKind.ANSWER:
+            return evolve(said, answer=turn.text, now="")
+        case TurnKind.PARTIAL:
+            return evolve(said, partial=turn.text, now="")
+        case TurnKind.DISCARDED:
+            return evolve(said, now=turn.held)
+        case _:
+            assert_never(turn.kind)
+
+
+def turn_ended(before: Run, event: Event, after: Run) -> tuple[TurnEnded, ...]:
     """
-    What became of a turn's text.
+    What became of the turn that a run waited for, where a step ended it; a pause does not.
     """
-    return TurnEnded(event.call, _kind(after), event.turn.text)
+    if before.state is not State.CALL_MODEL or len(after.held) > len(before.held):
+        return ()
+    if after.state is State.CALL_MODEL and after.calls == before.calls:
+        return ()
+    return (evolve(_end_of_turn(event, after), call=before.calls, attempt=before.attempt),)
 
 
-def _kind(after: Run) -> TurnKind:
-    if after.turn is not None or isinstance(after.entry, Exchange):
-        return TurnKind.NARRATION
+def _end_of_turn(event: Event, after: Run) -> TurnEnded:
+    if after.turn is not None:
+        return TurnEnded(TurnKind.NARRATION, after.turn.text)
+    if isinstance(after.entry, Exchange):
+        return TurnEnded(TurnKind.NARRATION, after.entry.turn.text)
     if isinstance(after.entry, ModelTurn):
-        return TurnKind.ANSWER
-    return TurnKind.PARTIAL if after.outcome is not None else TurnKind.DISCARDED
+        return TurnEnded(TurnKind.ANSWER, after.entry.text)
+    if after.outcome is not None:
+        return TurnEnded(TurnKind.PARTIAL, after.outcome.partial)
+    held = "".join(piece.text for piece in after.held)
+    return TurnEnded(TurnKind.DISCARDED, _dropped(event), held)
+
+
+def _dropped(event: Event) -> str:
+    match event:
+        case TurnReceived():
+            return event.turn.text
+        case GivesUp():
+            return event.heard
+        case _:
+            return ""

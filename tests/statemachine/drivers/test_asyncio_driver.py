@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Literal, TypeVar
 
 import pytest
+from attrs import evolve
 
 from rodada.statemachine import (
     Conversation,
@@ -31,7 +32,7 @@ from rodada.statemachine import (
     RunStatus,
     State,
     Status,
-    Step,
+    StepTaken,
     Stop,
     Text,
     ToolEnded,
@@ -999,16 +1000,16 @@ def test_watchers_see_what_happens_in_order() -> None:
             return [notice async for notice in events]
 
     seen = play(scene)
-    told = [notice for notice in seen if not isinstance(notice, (Step, Ended))]
+    told = [evolve(notice, n=0, call=0, attempt=0) for notice in seen if not isinstance(notice, (StepTaken, Ended))]
     request_id = next(notice.id for notice in told if isinstance(notice, ToolStarted))
     assert [
-        TurnEnded(1, TurnKind.NARRATION, "let me look"),
+        TurnEnded(TurnKind.NARRATION, "let me look"),
         ToolStarted(request_id, "a"),
         ToolEnded(request_id, "a", Status.SUCCEEDED, 0.0),
-        TurnEnded(2, TurnKind.ANSWER, "done"),
+        TurnEnded(TurnKind.ANSWER, "done"),
     ] == told
     assert isinstance(seen[-1], Ended)
-    assert [notice.row for notice in seen if isinstance(notice, Step)] == rows(seen[-1].outcome)
+    assert [notice.step.row for notice in seen if isinstance(notice, StepTaken)] == rows(seen[-1].outcome)
 
 
 # The driver decides nothing

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from rodada.cli.demo.scene import Judged, Message, Played, Scene
 from rodada.cli.plain import one_line, plain
-from rodada.statemachine import CallRecord, Notice, Outcome, RunStatus, Status, Step
+from rodada.statemachine import CallRecord, Notice, Outcome, RunStatus, Status, StepTaken
 
 MARGIN = 10
 LONGEST_TOLD, LONGEST_FAULT = 200, 600
@@ -112,11 +112,12 @@ class View:
         """
         A step as it is taken; other notices are shown in the outcome.
         """
-        if not isinstance(notice, Step):
+        if not isinstance(notice, StepTaken):
             return
-        line = _columns(str(notice.n), notice.state.value, notice.event, notice.row, self.marks.to, notice.to.value)
+        step = notice.step
+        line = _columns(str(step.n), step.state.value, step.event, step.row, self.marks.to, step.to.value)
         text = Text(line)
-        text.highlight_words([notice.row], "cyan")
+        text.highlight_words([step.row], "cyan")
         self.console.print(text, no_wrap=True, crop=False)
 
     def outcome(self, outcome: Outcome) -> None:

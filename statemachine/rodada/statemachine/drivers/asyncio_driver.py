@@ -25,12 +25,14 @@ from rodada.statemachine.events import (
     DeadlinePassed,
     Event,
     Failure,
+    GivesUp,
     HistoryAppended,
     ToolFinished,
     TurnReceived,
 )
 from rodada.statemachine.log import log_info, log_warning
 from rodada.statemachine.messages import ModelTurn, Status, ToolRequest, ToolResult
+from rodada.statemachine.notice import Delta, Notice, TextDelta
 from rodada.statemachine.orders import (
     Abandon,
     Append,
@@ -42,12 +44,12 @@ from rodada.statemachine.orders import (
     StopTool,
     orders,
 )
-from rodada.statemachine.ports import CallSetting, Clock, Delta, History, Provider, Timer, Toolbox, ToolCall
+from rodada.statemachine.ports import CallSetting, Clock, History, Provider, Timer, Toolbox, ToolCall
 from rodada.statemachine.request import model_request
 from rodada.statemachine.run import Run, seconds_for_call, seconds_left, seconds_to_deadline
 from rodada.statemachine.step import Step, move
 from rodada.statemachine.toolbox import RefusedCall
-from rodada.statemachine.watching import ApprovalAsked, Notice, ToolEnded, ToolStarted, turn_ended
+from rodada.statemachine.watching import ApprovalAsked, StepTaken, ToolEnded, ToolStarted, turn_ended
 
 BACKOFF_SECONDS, LONGEST_BACKOFF = 0.5, 8.0
 LONGEST_WAIT = 86_400.0  # what a vendor asks may be anything, infinity too
@@ -66,6 +68,7 @@ class Ports:
         toolbox: the tools.
         history: where entries are stored; None when the caller keeps them.
         instructions: system instructions of the run.
+        stream: ask the model to stream.
         context: the host's value, for its tools.
         clock: time.
         jitter: a number in [0, 1) that spreads retries.
@@ -75,6 +78,7 @@ class Ports:
     toolbox: Toolbox
     history: History | None = None
     instructions: str = ""
+    stream: bool = False
     context: object = None
     clock: Clock = SystemClock()
     jitter: Callable[[], float] = random
@@ -105,6 +109,7 @@ class AsyncioDriver:
         self._deadline: Timer | None = None
         self._deadline_passed = False
         self._armed_for: object = None
+        self._heard = ""
 
     @property
     def mono_ms(self) -> int:
@@ -124,7 +129,8 @@ class AsyncioDriver:
         """
         Let an event happen now; it is fed in its turn. Without a source it comes from outside the run's own orders.
         """
-        self._inbox.append((source, evolve(event, at=self._clock.now(), mono_ms=self.mono_ms)))
+        now = evolve(event, at=self._clock.now(), mono_ms=self.mono_ms)
+        self._inbox.append((source, evolve(now, heard=self._heard) if isinstance(now, GivesUp) else now))
         self._woken.set()
 
     def hurry(self) -> None:
@@ -166,16 +172,19 @@ class AsyncioDriver:
                 raise
             log_info("event.too_late", run=self.run.id, event_name=error.event, state=error.state)
             return
-        self.run = moved.run
+        before, self.run = self.run, moved.run
         self._stepped(moved.step)
-        if isinstance(event, TurnReceived):
-            self._listen(turn_ended(event, self.run))
+        for ended in turn_ended(before, event, self.run):
+            self._listen(ended)
         self._perform_all(moved.effects)
 
     def _stepped(self, step: Step) -> None:
         self.steps.append(step)
         log_info("step", run=self.run.id, n=step.n, state=step.state.value, row=step.row, to=step.to.value)
-        self._listen(step)
+        self._tell(StepTaken(step))
+
+    def _tell(self, notice: Notice) -> None:
+        self._listen(evolve(notice, call=self.run.calls, attempt=self.run.attempt))
 
     def _perform_all(self, effects: tuple[Effect, ...]) -> None:
         for effect in effects:
@@ -193,7 +202,7 @@ class AsyncioDriver:
                 self._tools[effect.id].stop(seconds_left(self.run, self.mono_ms))
             case AskApproval():
                 request = self.run.request(effect.id)
-                self._listen(ApprovalAsked(request.id, request.name, request.raw))
+                self._tell(ApprovalAsked(request.id, request.name, request.raw))
             case Abandon():
                 self._abandon(effect.order)
             case _:
@@ -222,7 +231,9 @@ class AsyncioDriver:
     async def _ask(self, order: AskModel) -> None:
         if order.wait:
             await pause(self._clock, order.wait / 1000)
+        self._heard = ""
         self.post(await self._reply(order), order)
+        self._heard = ""
 
     async def _reply(self, order: AskModel) -> TurnReceived | CallFailed:
         run = self.run
@@ -239,21 +250,27 @@ class AsyncioDriver:
         seconds = seconds_for_call(run, self.mono_ms)
         if seconds is not None and seconds <= 0:
             raise ProviderTimeout("rodada", "no time was left for the call, so it was not sent", retryable=False)
-        request = model_request(run, self._ports.instructions, self._ports.toolbox.declarations, seconds)
+        ports = self._ports
+        request = model_request(run, ports.instructions, ports.toolbox.declarations, seconds, stream=ports.stream)
         error = ProviderTimeout("rodada", "the provider did not stop when its time was over", retryable=False)
         last = self._last_resort(order, seconds, CallFailed(order.call, _told(error)))
         try:
-            turn: object = await within(self._clock, seconds, self._ports.provider.ask(request, self._watch))
+            turn: object = await within(self._clock, seconds, ports.provider.ask(request, partial(self._watch, order)))
         except TimeoutError:
             raise ProviderTimeout("rodada", f"no answer within {seconds:.3g} s") from None
         finally:
             _cancel(last)
         return _checked(turn, run)
 
-    def _watch(self, delta: Delta) -> None:
+    def _watch(self, order: Order, delta: Delta) -> None:
         """
-        Deltas are for streaming, which no provider does yet.
+        A piece of a turn. Of a call that was given up nothing is heard any more.
         """
+        if order not in self._tasks:
+            return
+        if isinstance(delta, TextDelta):
+            self._heard += delta.text
+        self._tell(delta)
 
     def _wait_ms(self, attempt: int, asked: float | None) -> int:
         backoff = min(LONGEST_BACKOFF, BACKOFF_SECONDS * 2.0 ** (attempt - 1)) * (1 - self._ports.jitter() / 4)
@@ -293,7 +310,7 @@ class AsyncioDriver:
         run, toolbox = self.run, self._ports.toolbox
         call: ToolCall
         request = self.run.request(order.id)
-        self._listen(ToolStarted(request.id, request.name))
+        self._tell(ToolStarted(request.id, request.name))
         try:
             call = toolbox.call(request, self._setting(request))
             seconds = toolbox.seconds(request, run.limits.tool_seconds)
@@ -332,7 +349,7 @@ class AsyncioDriver:
         if tool.alive:
             log_warning("tool.still_running", run=self.run.id, call=order.id, tool=tool.request.name)
         seconds = self._clock.mono() - tool.started_at
-        self._listen(ToolEnded(order.id, tool.request.name, result.status, seconds))
+        self._tell(ToolEnded(order.id, tool.request.name, result.status, seconds))
         self.post(ToolFinished(result), order)
 
     def _arm_deadline(self) -> None:
