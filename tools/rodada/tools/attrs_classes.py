@@ -17,6 +17,8 @@ import attrs
 import typing_extensions
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
+from rodada.tools.context import Context
+
 MARKS = (typing_extensions.Required, typing_extensions.NotRequired)
 
 
@@ -39,11 +41,13 @@ class Forms:
         The type with a form in the place of each attrs class; the type itself where it holds none.
 
         Raises:
-            TypeError: a field of an attrs class has no type.
+            TypeError: a field of an attrs class has no type, or a `Context` stands inside a type.
         """
         origin, parts = get_origin(annotation), get_args(annotation)
         if _is_old_typed_dict(annotation):
             return self._typed_dict(annotation)
+        if (origin or annotation) is Context:
+            raise TypeError("a Context is given by the engine alone: let it be the whole type of a parameter")
         if _needs_form(origin or annotation):
             return self._reference(annotation, origin or annotation, parts)
         if origin is None:
@@ -88,8 +92,7 @@ class Forms:
         """
         What the class takes for a field: of one with a converter, what that takes, where it says so.
         """
-        given: Any = field.converter
-        converter = getattr(given, "converter", given)
+        converter = _converter(field)
         if converter is not None:
             with contextlib.suppress(TypeError, ValueError, NameError):
                 name = next(iter(inspect.signature(converter).parameters), "")
@@ -170,6 +173,10 @@ def _type_of(kind: type, field: "attrs.Attribute[Any]", hints: Mapping[str, obje
     if found is None:
         raise TypeError(f"field {field.name!r} of {kind.__name__} has no type: annotate it")
     return found
+
+
+def _converter(field: Any) -> Callable[..., object] | None:
+    return getattr(field.converter, "converter", field.converter)
 
 
 def _outer_name(field: "attrs.Attribute[Any]") -> str:
