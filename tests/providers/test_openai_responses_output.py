@@ -9,7 +9,7 @@ from openai.types.responses.response import IncompleteDetails
 from openai.types.responses.response_status import ResponseStatus
 
 from rodada.providers.openai_responses_input import legal_name
-from rodada.providers.openai_responses_output import INCOMPLETE_STOPS, NOT_AN_ANSWER, read_body, read_turn
+from rodada.providers.openai_responses_output import INCOMPLETE_STOPS, NOT_AN_ANSWER, read_turn
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import ProviderError, ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
@@ -223,16 +223,3 @@ def test_failed_response_is_an_error_by_its_code(code: str | None, kind: str, re
 def test_body_of_another_form_is_garbled(wrong: JsonObject) -> None:
     with pytest.raises(ProviderGarbled):
         read_turn(wrong, ASKING)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"<html>", b"[]", b'"text"', b"\xff{}", b'{"a":NaN}', b'{"a":1e999}', b'{"a":1,"a":2}', b"[" * 99_999],
-)
-def test_content_that_is_no_object_is_garbled(content: bytes) -> None:
-    with pytest.raises(ProviderGarbled):
-        read_body(content)
-
-
-def test_lone_surrogates_are_mended_so_that_the_turn_can_be_sent_again() -> None:
-    assert read_body(b'{"a":"\\ud800","b":"\\ud83d\\ude00"}') == {"a": "\ufffd", "b": "\U0001f600"}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 TOO_LONG_CODES = frozenset({"context_length_exceeded"})
+MESSAGES = ("message", "detail")  # the vendor's name, and that of servers that only resemble it
 PASSING_CODES = frozenset({"server_error", "rate_limit_exceeded", "vector_store_timeout"})
 
 
@@ -76,5 +77,9 @@ def _class_of(code: str | None) -> type[ProviderError] | None:
 
 def _message(error: "APIStatusError") -> str:
     body = error.body
-    told = cast("Mapping[str, object]", body).get("message") if isinstance(body, Mapping) else None
-    return str(told or f"HTTP status {error.status_code}")
+    if isinstance(body, Mapping):
+        told = cast("Mapping[str, object]", body)
+        body = next((told[name] for name in MESSAGES if isinstance(told.get(name), str)), None)
+    elif "json" not in error.response.headers.get("content-type", ""):
+        body = None  # a page
+    return body if isinstance(body, str) and body else f"HTTP status {error.status_code}"

@@ -7,16 +7,17 @@ travels as encrypted content, in memory only.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from rodada.providers.clients import LoopClients
-from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
+from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
+from rodada.providers.json_body import read_body
+from rodada.providers.openai_client import RawAnswer, checked_client, new_client
 from rodada.providers.openai_failures import from_sdk
 from rodada.providers.openai_responses_input import WIRE, request_fields
-from rodada.providers.openai_responses_output import read_body, read_turn
+from rodada.providers.openai_responses_output import read_turn
 from rodada.providers.request_size import check_size
 from rodada.statemachine.errors import (
-    InvalidValue,
     LoopError,
     ProviderGarbled,
     ProviderRejected,
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 NAME = "OpenAIResponses"
 KEY_VARIABLES = ("OPENAI_API_KEY",)
-BASE_URL = "https://api.openai.com/v1"
-CONNECT_SECONDS = 10
 UNREADABLE_REASONING = "invalid_encrypted_content"
 SERVER_STATE = "state on the vendor's side cannot be audited: the whole conversation is sent in every call"
 ELSEWHERE = {
@@ -53,26 +52,6 @@ ELSEWHERE = {
     "background": SERVER_STATE,
     "timeout": "use Limits(call_seconds=...)",
 }
-
-
-class RawAnswer(Protocol):
-    """
-    An HTTP answer that the SDK has not read.
-    """
-
-    @property
-    def content(self) -> bytes:
-        """
-        The body.
-        """
-        ...
-
-    @property
-    def request_id(self) -> str | None:
-        """
-        The vendor's id of the request.
-        """
-        ...
 
 
 class OpenAIResponses:
@@ -109,9 +88,9 @@ class OpenAIResponses:
         self.model = model
         self._fixed = _fixed_fields(model, max_output_tokens, checked_options(NAME, options or {}, ELSEWHERE))
         self._extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})
-        given = None if client is None else _checked_client(client, api_key, base_url)
+        given = None if client is None else checked_client(NAME, client, api_key, base_url)
         key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else given.api_key
-        self._clients = LoopClients(NAME, lambda: _new_client(key, base_url), given)
+        self._clients = LoopClients(NAME, lambda: new_client(key, base_url), given)
 
     def __repr__(self) -> str:
         return f"{NAME}({self.model!r})"
@@ -150,7 +129,7 @@ class OpenAIResponses:
         fields = request_fields(request, bare=bare)
         answer = await self._post(client, fields, request.max_request_bytes)
         try:
-            return read_turn(read_body(answer.content), request)
+            return read_turn(read_body(WIRE, answer.content), request)
         except ProviderGarbled as error:
             error.request_id = answer.request_id
             raise
@@ -178,20 +157,3 @@ def _fixed_fields(model: str, max_output_tokens: int | None, options: Mapping[st
         "truncation": "disabled",
         **limit,
     }
-
-
-def _checked_client(client: object, api_key: str | None, base_url: str | None) -> "AsyncOpenAI":
-    from openai import AsyncOpenAI
-
-    if not isinstance(client, AsyncOpenAI):
-        raise InvalidValue(f"{NAME}.client", f"needs an openai.AsyncOpenAI, not a {type(client).__name__}")
-    refuse_beside_client(NAME, api_key, base_url)
-    return client.with_options(max_retries=0)
-
-
-def _new_client(key: str, base_url: str | None) -> "AsyncOpenAI":
-    from openai import AsyncOpenAI, Timeout
-
-    # The time of a call is limited as a whole, where it is made: the SDK's limit is for each read.
-    timeout = Timeout(None, connect=CONNECT_SECONDS)
-    return AsyncOpenAI(api_key=key, base_url=base_url or BASE_URL, timeout=timeout, max_retries=0)

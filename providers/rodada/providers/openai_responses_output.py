@@ -1,8 +1,5 @@
 """
 A body of the Responses API as a turn of the model.
-
-The body is read as JSON, not through the SDK's classes: those take unknown items for messages and rename fields, so
-what came could not be sent back as it came.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from rodada.providers.openai_failures import from_failed_response
 from rodada.providers.openai_responses_input import CALLS, WIRE, legal_name, without_id
 from rodada.statemachine.errors import ProviderGarbled
-from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_text, dump_json, parse_json
+from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import ModelTurn, Piece, Stop, ToolRequest, Usage
 from rodada.statemachine.request import ModelRequest
 
@@ -22,23 +19,6 @@ INCOMPLETE_STOPS: Mapping[str, Stop] = {
 }
 # Only calls in the background, which are never made, have these.
 NOT_AN_ANSWER = frozenset({"cancelled", "queued", "in_progress"})
-
-
-def read_body(content: bytes) -> JsonObject:
-    """
-    The object that an answer holds.
-
-    Raises:
-        ProviderGarbled: it holds none.
-    """
-    try:
-        # Dumped once: what it holds must be sendable again, numbers beyond a float's range and surrogates included.
-        body = parse_json(clean_text(dump_json(parse_json(content.decode("utf-8")))))
-    except ValueError:
-        raise ProviderGarbled(WIRE, "the answer is no JSON") from None
-    if not isinstance(body, dict):
-        raise ProviderGarbled(WIRE, "the answer is no JSON object")
-    return body
 
 
 def read_turn(body: JsonObject, request: ModelRequest) -> ModelTurn:

@@ -1,0 +1,60 @@
+"""
+A client of OpenAI's SDK as both of its wires use it.
+"""
+
+from typing import TYPE_CHECKING, Protocol
+
+from rodada.providers.construction import refuse_beside_client
+from rodada.statemachine.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+BASE_URL = "https://api.openai.com/v1"
+CONNECT_SECONDS = 10
+
+
+class RawAnswer(Protocol):
+    """
+    An HTTP answer that the SDK has not read.
+    """
+
+    @property
+    def content(self) -> bytes:
+        """
+        The body.
+        """
+        ...
+
+    @property
+    def request_id(self) -> str | None:
+        """
+        The vendor's id of the request.
+        """
+        ...
+
+
+def new_client(key: str, base_url: str | None) -> "AsyncOpenAI":
+    """
+    A client without retries; without an address it is OpenAI's own, whatever the environment says.
+    """
+    from openai import AsyncOpenAI, Timeout
+
+    # The time of a call is limited as a whole, where it is made: the SDK's limit is for each read.
+    timeout = Timeout(None, connect=CONNECT_SECONDS)
+    return AsyncOpenAI(api_key=key, base_url=base_url or BASE_URL, timeout=timeout, max_retries=0)
+
+
+def checked_client(provider: str, client: object, api_key: str | None, base_url: str | None) -> "AsyncOpenAI":
+    """
+    A client that the host made, used without its retries.
+
+    Raises:
+        InvalidValue: another kind of client, or a key or an address beside it.
+    """
+    from openai import AsyncOpenAI
+
+    if not isinstance(client, AsyncOpenAI):
+        raise InvalidValue(f"{provider}.client", f"needs an openai.AsyncOpenAI, not a {type(client).__name__}")
+    refuse_beside_client(provider, api_key, base_url)
+    return client.with_options(max_retries=0)

@@ -1,0 +1,21 @@
+"""
+What of an answer's bytes is read as its body.
+"""
+
+import pytest
+
+from rodada.providers.json_body import read_body
+from rodada.statemachine.errors import ProviderGarbled
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"<html>", b"[]", b'"text"', b"\xff{}", b'{"a":NaN}', b'{"a":1e999}', b'{"a":1,"a":2}', b"[" * 99_999],
+)
+def test_content_that_is_no_object_is_garbled(content: bytes) -> None:
+    with pytest.raises(ProviderGarbled):
+        read_body("a wire", content)
+
+
+def test_lone_surrogates_are_mended_so_that_the_turn_can_be_sent_again() -> None:
+    assert read_body("a wire", b'{"a":"\\ud800","b":"\\ud83d\\ude00"}') == {"a": "\ufffd", "b": "\U0001f600"}
