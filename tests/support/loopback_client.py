@@ -20,6 +20,7 @@ Break: TypeAlias = Callable[[Json], object]
 HEADERS: Mapping[str, Mapping[str, str]] = {
     "anthropic": {"authorization": "Bearer sk-secret", "anthropic-version": "2026-10-21"},
     "openai": {"authorization": "Bearer sk-secret"},
+    "openai_chat": {"authorization": "Bearer sk-secret"},
     "google": {"x-goog-api-key": "sk-secret"},
 }
 

@@ -72,6 +72,36 @@ OPENAI: Json = {
         {"type": "function_call_output", "call_id": "a", "output": "1"},
     ],
 }
+CHAT_TURN: Json = {
+    "choices": [
+        {
+            "message": {
+                "role": "assistant",
+                "content": "Hm.",
+                "tool_calls": [{"id": "a", "type": "function", "function": {"name": "add", "arguments": "{}"}}],
+            }
+        }
+    ]
+}
+CHAT: Json = {
+    "model": "gpt-4.1",
+    "metadata": {"a": "b"},
+    "max_completion_tokens": 99,
+    "reasoning_effort": "low",
+    "tools": [{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}],
+    "tool_choice": {"type": "function", "function": {"name": "add"}},
+    "messages": [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "How much?"},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo=", "detail": "low"}},
+            ],
+        },
+        CHAT_TURN["choices"][0]["message"],
+        {"role": "tool", "tool_call_id": "a", "content": "1"},
+    ],
+}
 GOOGLE_TURN: Json = {
     "candidates": [
         {
@@ -109,6 +139,7 @@ GOOGLE: Json = {
 CASES = {
     "anthropic": ("/v1/messages", ANTHROPIC_TURN, ANTHROPIC),
     "openai": ("/v1/responses", OPENAI_TURN, OPENAI),
+    "openai_chat": ("/v1/chat/completions", CHAT_TURN, CHAT),
     "google": ("/v1beta/models/gemini-3.6-flash:generateContent", GOOGLE_TURN, GOOGLE),
 }
 GONE = object()

@@ -1,7 +1,7 @@
 """
 A loopback server that speaks the vendors' wires from a script and refuses what the vendors refuse.
 
-Point any client of Anthropic, OpenAI (Responses) or Google at it, with any key:
+Point any client of Anthropic, OpenAI (Responses, Chat Completions) or Google at it, with any key:
 
 >>> script = [Turn("Let me look.", [Call("read_log", {"exercise": "bench press"})]), Turn("Five kilos more.")]
 >>> with Loopback(script) as server:
@@ -11,6 +11,7 @@ Point any client of Anthropic, OpenAI (Responses) or Google at it, with any key:
 (True, (), ())
 """
 
+from rodada.providers.loopback.openai_chat import Deviation
 from rodada.providers.loopback.received import Received
 from rodada.providers.loopback.script import (
     Body,
@@ -31,6 +32,7 @@ from rodada.providers.loopback.server import Loopback, Script
 __all__ = [
     "Body",
     "Call",
+    "Deviation",
     "Drop",
     "Failure",
     "Hang",

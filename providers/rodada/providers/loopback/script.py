@@ -12,7 +12,7 @@ from attrs import field, frozen
 from rodada.providers.loopback.json_values import Json, Object
 
 Stop: TypeAlias = Literal["whole", "cut", "paused", "malformed", "refused", "unknown"]
-WireName: TypeAlias = Literal["anthropic", "openai", "google"]
+WireName: TypeAlias = Literal["anthropic", "openai", "openai_chat", "google"]
 
 
 def _object(value: Mapping[str, object]) -> Object:
@@ -56,7 +56,7 @@ class Call:
     """
     A request for a tool.
 
-    `arguments` given as a string are the argument text as a model produced it. The OpenAI wire sends any text as it
+    `arguments` given as a string are the argument text as a model produced it. OpenAI's wires send any text as it
     is. The two others carry arguments as JSON values: there the text is parsed, "" stands for no arguments, and text
     that is no JSON cannot be said (`UnspeakableTurn`). `id` None lets the server make one; "" on the Google wire
     leaves it out.
@@ -87,7 +87,8 @@ class Turn:
 
     `stop` says how it ended, `word` replaces the wire's own word for that (`stop_sequence`, `RECITATION`, ...).
     `reasoning` adds what the wire carries as hidden reasoning. A stop for which a wire has no word is an
-    `UnspeakableTurn`: "malformed" exists on Google alone.
+    `UnspeakableTurn`: "malformed" exists on Google alone, and
+    "paused" not on OpenAI's Chat Completions.
     """
 
     text: str = ""

@@ -1,10 +1,10 @@
 """
-The loopback server: three vendors' wires on 127.0.0.1, played from a script.
+The loopback server: the wires of three vendors on 127.0.0.1, played from a script.
 """
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Self, TypeAlias
 
@@ -14,6 +14,7 @@ from rodada.providers.loopback.anthropic import AnthropicWire
 from rodada.providers.loopback.google import GoogleWire
 from rodada.providers.loopback.http import Answer, Listener, Message, Outcome, Silence, Wait
 from rodada.providers.loopback.json_values import Object, kind_of, read
+from rodada.providers.loopback.openai_chat import ChatWire, Deviation
 from rodada.providers.loopback.openai_responses import ResponsesWire
 from rodada.providers.loopback.received import Received
 from rodada.providers.loopback.script import (
@@ -35,7 +36,8 @@ Script: TypeAlias = Sequence[Reply] | Callable[[Received], Reply]
 
 class Loopback:
     """
-    Speaks the wires of Anthropic, OpenAI (Responses) and Google from a script, and refuses what the vendors refuse.
+    Speaks the wires of Anthropic, OpenAI (Responses, Chat Completions) and Google from a script, and refuses what the
+    vendors refuse.
 
     A sequence is played in order, one reply for each accepted request; a callable decides by the request and may be
     asked by several threads at once. A script that is used up, a callable that raises, and a turn that the wire has
@@ -43,8 +45,9 @@ class Loopback:
 
     `google_ids` False leaves the ids out of Google's function calls, as older routes do. `stripped_thinking` True
     accepts an Anthropic tool loop from which all thinking was removed, as models with adaptive thinking do; a live
-    run has no reason to send that, so the server refuses it unless told otherwise. `max_request_bytes` replaces the
-    vendors' limits.
+    run has no reason to send that, so the server refuses it unless told otherwise. `chat_deviations` names, for a
+    model on Chat Completions, in what its server deviates from OpenAI. `max_request_bytes` replaces the vendors'
+    limits.
     """
 
     def __init__(
@@ -54,12 +57,14 @@ class Loopback:
         port: int = 0,
         google_ids: bool = True,
         stripped_thinking: bool = False,
+        chat_deviations: Mapping[str, Collection[Deviation]] | None = None,
         max_request_bytes: int | None = None,
     ) -> None:
         ids = Ids()
         self._wires: tuple[Wire, ...] = (
             AnthropicWire(ids, stripped_thinking),
             GoogleWire(ids, google_ids),
+            ChatWire(ids, chat_deviations or {}),
             ResponsesWire(ids),
         )
         self._max_request_bytes = max_request_bytes

@@ -20,6 +20,14 @@ _NO_KEY = (
 )
 
 
+def no_key(headers: Mapping[str, str]) -> Failure | None:
+    """
+    The refusal of a request without a key.
+    """
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    return None if scheme.lower() == "bearer" and key.strip() else Failure(401, _NO_KEY)
+
+
 class ResponsesWire:
     """
     Implements `Wire` for POST /v1/responses, and answers every path that no other wire owns.
@@ -38,9 +46,9 @@ class ResponsesWire:
         return True
 
     def turn_away(self, method: str, path: str, headers: Mapping[str, str]) -> Failure | None:
-        scheme, _, key = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not key.strip():
-            return Failure(401, _NO_KEY)
+        refused = no_key(headers)
+        if refused is not None:
+            return refused
         if path.startswith(f"{_PATH}/"):
             return Failure(404, f"Response with id '{path.rpartition('/')[2]}' not found.")
         if path != _PATH or method != "POST":
