@@ -1,5 +1,5 @@
 """
-The three vendors' providers refuse the same wrong arguments, in the same words.
+The vendors' providers refuse the same wrong arguments, in the same words.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,6 +13,7 @@ from google.genai.client import DebugConfig
 
 from rodada.providers.anthropic import Anthropic
 from rodada.providers.google import Google
+from rodada.providers.openai_chat import OpenAIChat
 from rodada.providers.openai_responses import OpenAIResponses
 from rodada.statemachine.errors import InvalidValue, MissingKey
 
@@ -21,11 +22,13 @@ VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_AP
 PROVIDERS: Mapping[str, Callable[..., object]] = {
     "Anthropic": Anthropic,
     "OpenAIResponses": OpenAIResponses,
+    "OpenAIChat": OpenAIChat,
     "Google": Google,
 }
 CLIENTS: Mapping[str, Callable[[], Any]] = {
     "Anthropic": lambda: AsyncAnthropic(api_key=KEY),
     "OpenAIResponses": lambda: openai.AsyncOpenAI(api_key=KEY),
+    "OpenAIChat": lambda: openai.AsyncOpenAI(api_key=KEY),
     "Google": lambda: Client(enterprise=False, api_key=KEY, debug_config=DebugConfig(client_mode="")).aio,
 }
 every_provider = pytest.mark.parametrize("name", PROVIDERS)

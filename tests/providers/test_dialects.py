@@ -3,10 +3,11 @@ What each vendor is told of every kind of signature that people write. Validatio
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from rodada.providers import openai_chat_input
 from rodada.providers.anthropic_wire import tool_of
 from rodada.providers.google_wire import frame
 from rodada.providers.loopback import Call, Turn, WireName
@@ -144,6 +145,12 @@ def test_f105_openai_is_told_the_schema_as_it_is_and_whether_it_is_strict(name: 
     sent = only(request_fields(asking(name))["tools"])
 
     assert (sent["parameters"], sent["strict"]) == (declared(name).schema_object, name in STRICT)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_both_wires_of_openai_are_told_the_same(name: str) -> None:
+    function = only(openai_chat_input.request_fields(asking(name))["tools"])["function"]
+    assert only(request_fields(asking(name))["tools"]) == {"type": "function", **cast("JsonObject", function)}
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -2,9 +2,11 @@
 What a received request tells the model, read the same way on every wire.
 """
 
+from collections.abc import Callable, Mapping
+
 from attrs import frozen
 
-from rodada.providers.loopback import Received
+from rodada.providers.loopback import Received, WireName
 from rodada.providers.loopback.json_values import Json, Object, items, obj, objs, text
 
 
@@ -34,10 +36,7 @@ def heard(received: Received) -> Heard:
     """
     What stands in a request.
     """
-    body = received.body
-    if received.wire == "anthropic":
-        return _anthropic(body)
-    return _openai(body) if received.wire == "openai" else _google(body)
+    return _READ[received.wire](received.body)
 
 
 def _anthropic(body: Object) -> Heard:
@@ -66,6 +65,19 @@ def _openai(body: Object) -> Heard:
     )
 
 
+def _openai_chat(body: Object) -> Heard:
+    messages = objs(body["messages"])
+    system = text(messages.pop(0)["content"]) if messages[0]["role"] == "system" else ""
+    return Heard(
+        tools=_names([each["function"] for each in objs(body.get("tools"))]),
+        choice=text(body.get("tool_choice")),
+        system=system,
+        aside="",
+        turns=tuple(messages),
+        declares="tools" in body or "tool_choice" in body,
+    )
+
+
 def _google(body: Object) -> Heard:
     declared = [each for tool in objs(body.get("tools")) for each in items(tool["functionDeclarations"])]
     mode = text(obj(obj(body.get("toolConfig")).get("functionCallingConfig")).get("mode"))
@@ -82,3 +94,11 @@ def _google(body: Object) -> Heard:
 
 def _names(tools: Json) -> tuple[str, ...]:
     return tuple(text(tool["name"]) for tool in objs(tools))
+
+
+_READ: Mapping[WireName, Callable[[Object], Heard]] = {
+    "anthropic": _anthropic,
+    "openai": _openai,
+    "openai_chat": _openai_chat,
+    "google": _google,
+}

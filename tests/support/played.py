@@ -24,6 +24,7 @@ NAMES = ("fetch", "store", "notes.read all")
 INSTRUCTIONS = "You keep the notes of a gym."
 DEADLINE, END = 9000.0, 10_001.0
 TOOL_SECONDS = 200.0
+WITH_TEXT_ARGUMENTS = ("openai", "openai_chat")
 SHARED: dict[str, object] = {"kept": [1, 2, {"three": 3}]}
 
 
@@ -117,6 +118,8 @@ class Play:
         calls = [self._call(ask, declared, received.wire) for ask in say.asks]
         if say.stop == "malformed" and received.wire == "anthropic":  # such a turn contradicts itself
             return Turn(say.text, calls, "whole", say.reasoning, word="end_turn" if calls else "tool_use")
+        if say.stop == "malformed" and received.wire == "openai_chat":
+            return Turn(say.text, calls, "whole", say.reasoning, word="tool_calls")
         return Turn(say.text, calls, say.stop, say.reasoning)
 
     def _call(self, ask: Ask, declared: tuple[str, ...], wire: WireName) -> Call:
@@ -142,24 +145,27 @@ def is_unreadable(say: Say, wire: WireName) -> bool:
     Whether a turn comes as no JSON, for its arguments hold numbers that JSON does not know. OpenAI's are a text.
     """
     raw = "".join(ask.arguments or "" for ask in say.asks)
-    return wire != "openai" and ("NaN" in raw or "1e400" in raw)
+    return wire not in WITH_TEXT_ARGUMENTS and ("NaN" in raw or "1e400" in raw)
 
 
 def _sayable(say: Say, wire: WireName) -> Say:
     """
-    The turn with a stop that the wire has words for: OpenAI knows no pause, but commentary without an answer.
+    The turn with a stop that the wire has words for: OpenAI knows no pause, but commentary without an answer, and on
+    the older wire calls that are announced and not there.
     """
     if wire == "anthropic" and say.stop == "paused":
         return evolve(say, text=say.text.replace("\ud83d", "?"))  # the server knows a paused turn by its words
-    if wire != "openai" or say.stop not in ("paused", "malformed"):
+    if wire not in WITH_TEXT_ARGUMENTS or say.stop not in ("paused", "malformed"):
         return say
+    if wire == "openai_chat":  # with calls such a turn is as good as any
+        return evolve(say, stop="whole") if say.asks else evolve(say, stop="malformed")
     if say.stop == "paused":
         return evolve(say, stop="whole") if say.asks else evolve(say, text=say.text or "One moment.")
     return Say(say.text or "One moment.", (), "paused", say.reasoning)
 
 
 def _sayable_arguments(raw: str, wire: WireName) -> str:
-    if wire == "openai":
+    if wire in WITH_TEXT_ARGUMENTS:
         return raw
     try:
         json.loads(raw or "{}")

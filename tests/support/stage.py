@@ -1,9 +1,9 @@
 """
-The three real SDKs, each with one client on one event loop, against one loopback server.
+The three real SDKs, with one client for each model on one event loop, against one loopback server.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -11,15 +11,24 @@ from attrs import field, frozen
 
 from rodada.providers.anthropic import Anthropic
 from rodada.providers.google import Google
-from rodada.providers.loopback import Loopback, WireName
+from rodada.providers.loopback import Deviation, Loopback, WireName
+from rodada.providers.openai_chat import Dialect, OpenAIChat
 from rodada.providers.openai_responses import OpenAIResponses
 
-AnyProvider = Anthropic | OpenAIResponses | Google
+AnyProvider = Anthropic | OpenAIResponses | OpenAIChat | Google
 Got = TypeVar("Got")
 
-WIRES: tuple[WireName, ...] = ("anthropic", "openai", "google")
+WIRES: tuple[WireName, ...] = ("anthropic", "openai", "openai_chat", "google")
 KEY = "sk-secret"
 MANUAL = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
+# Servers as they are met: one of the small ones, and one that thinks and wants its thoughts back.
+DEVIATIONS: Mapping[str, tuple[Deviation, ...]] = {
+    "qwen3": (
+        *("ids_missing", "types_missing", "arguments_as_objects", "arguments_null", "stop_beside_calls"),
+        *("usage_in_part", "content_missing", "reasoning_shown", "max_tokens_only"),
+    ),
+    "deepseek": ("ids_same", "index_on_calls", "reasoning_wanted", "two_choices"),
+}
 
 
 def _anthropic(model: str, **options: object) -> "Callable[[Loopback], AnyProvider]":
@@ -28,6 +37,14 @@ def _anthropic(model: str, **options: object) -> "Callable[[Loopback], AnyProvid
 
 def _openai(model: str) -> "Callable[[Loopback], AnyProvider]":
     return lambda server: OpenAIResponses(model, api_key=KEY, base_url=server.base_url("openai"))
+
+
+def _openai_chat(
+    model: str, dialect: Dialect = Dialect(), tokens: int | None = None
+) -> "Callable[[Loopback], AnyProvider]":
+    return lambda server: OpenAIChat(
+        model, base_url=server.base_url("openai_chat"), max_output_tokens=tokens, dialect=dialect
+    )
 
 
 def _google(model: str) -> "Callable[[Loopback], AnyProvider]":
@@ -42,6 +59,11 @@ MAKERS: dict[WireName, dict[str, Callable[[Loopback], AnyProvider]]] = {
         "claude-haiku-4-5": _anthropic("claude-haiku-4-5", **MANUAL),
     },
     "openai": {"gpt-5.6": _openai("gpt-5.6")},
+    "openai_chat": {
+        "gpt-4.1": _openai_chat("gpt-4.1", Dialect(files=True)),
+        "qwen3": _openai_chat("qwen3", Dialect(old_limit=True), 500),
+        "deepseek": _openai_chat("deepseek", Dialect(echoed=("reasoning_content",))),
+    },
     "google": {"gemini-3.6-flash": _google("gemini-3.6-flash"), "gemini-2.5-flash": _google("gemini-2.5-flash")},
 }
 MODELS: dict[WireName, tuple[str, ...]] = {wire: tuple(models) for wire, models in MAKERS.items()}
@@ -75,7 +97,7 @@ def set_stage(server: Loopback | None = None) -> Generator[Stage]:
     """
     A stage whose connections are closed at the end.
     """
-    with server or Loopback() as server, asyncio.Runner() as runner:
+    with server or Loopback(chat_deviations=DEVIATIONS) as server, asyncio.Runner() as runner:
         made = {name: make(server) for models in MAKERS.values() for name, make in models.items()}
         try:
             yield Stage(server, runner, made)

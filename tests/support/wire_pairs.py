@@ -4,7 +4,7 @@ of the model has exactly one result, straight after its turn, in request order, 
 """
 
 from collections.abc import Callable, Mapping
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 
 from rodada.providers.loopback import WireName
 from rodada.providers.loopback.json_values import Json, Object, objs, text
@@ -69,6 +69,20 @@ def _sort(item: Object) -> str:
     return "user" if item.get("role") == "user" else "model"
 
 
+def _openai_chat(body: Object) -> list[str]:
+    messages = [each for each in objs(body["messages"]) if each["role"] != "system"]
+    found = [] if messages[0]["role"] == "user" else ["the first message is not the user's"]
+    asked: list[str] = []
+    for at, message in enumerate(messages):
+        open_ids = [text(call["id"]) for call in objs(message.get("tool_calls"))]
+        row = list(takewhile(lambda each: each["role"] == "tool", messages[at + 1 :]))
+        asked += open_ids
+        answers = [text(each["tool_call_id"]) for each in row]
+        if message["role"] != "tool" and answers != open_ids:
+            found.append(f"messages.{at}: {open_ids} are answered by {answers}")
+    return found + _id_faults(asked)
+
+
 def _google(body: Object) -> list[str]:
     contents = objs(body["contents"])
     ends = [text(contents[0]["role"]), text(contents[-1]["role"])]
@@ -102,5 +116,6 @@ def _doubled(names: list[str]) -> list[str]:
 _RULES: Mapping[WireName, Callable[[Object], list[str]]] = {
     "anthropic": _anthropic,
     "openai": _openai,
+    "openai_chat": _openai_chat,
     "google": _google,
 }

@@ -17,6 +17,7 @@ PHOTO, SHOT = Media.of(b"\xff\xd8\xff\xe0photo", "image/jpeg"), Media.of(b"\x89P
 LOST = Media.of(b"\x89PNG\r\n\x1a\nlost", "image/png")
 SOUND = Media.of(b"RIFF....WAVE", "audio/wav", "lift.wav")
 FILE = Media.of(b"%PDF-1.7", "application/pdf", "plan.pdf")
+NO_FILES = ("qwen3", "deepseek")  # compatible servers, which seldom take them
 MESSAGE: list[Part] = [Text("What is this?"), PHOTO]
 
 every_model = pytest.mark.parametrize("model", [name for wire in WIRES for name in MODELS[wire]])
@@ -57,7 +58,9 @@ def test_a_conversation_with_media_goes_on_over_any_wire(
     assert pair_faults(last.wire, last.body) == []
     sent = json.dumps(last.body)
     assert {each.media_type: sent.count(each.data) for each in (PHOTO, SHOT)} == {"image/jpeg": 1, "image/png": 2}
-    assert (sent.count(LOST.data), sent.count(FILE.data)) == (2, 3)
+    assert sent.count(LOST.data) == 2
+    assert sent.count(FILE.data) == 3 or sent.count("plan.pdf: application/pdf, 8 bytes; not shown") == 3
+    assert (sent.count(FILE.data) == 0) is (model in NO_FILES)
     assert sent.count(SOUND.data) or sent.count("lift.wav: audio/wav, 12 bytes; not shown") == 2
 
 

@@ -1,5 +1,5 @@
 """
-After every kind of outcome the stored conversation goes on: all three wires take it with a new message, whichever
+After every kind of outcome the stored conversation goes on: every wire takes it with a new message, whichever
 produced it, with its reasoning or without.
 """
 
@@ -117,7 +117,10 @@ ENDS: dict[str, End] = {
 # What only some wires can say.
 CUT_TWICE = Say("", (ask(), ask()), "cut", reasoning=True)
 ONLY_ON: dict[str, tuple[tuple[WireName, ...], End]] = {
-    "cut requests": (("anthropic", "openai"), End(INCOMPLETE, Reason.CUT, (CUT_TWICE, CUT_TWICE, ANSWER))),
+    "cut requests": (
+        ("anthropic", "openai", "openai_chat"),
+        End(INCOMPLETE, Reason.CUT, (CUT_TWICE, CUT_TWICE, ANSWER)),
+    ),
     "paused": (("anthropic", "google"), End(INCOMPLETE, Reason.PAUSED, (TWO, Say("Wait", stop="paused")))),
     "answered after a pause": (
         ("anthropic", "google"),

@@ -192,7 +192,7 @@ def _judge_turns(judged: Judged, hearings: list[Heard]) -> None:
     for earlier, later in pairwise(hearings):
         assert later.turns[: len(earlier.turns)] == earlier.turns
     most = judged.limits.history_messages
-    if hearings and most is not None and judged.told[0].received.wire != "openai":
+    if hearings and most is not None and judged.told[0].received.wire not in ("openai", "openai_chat"):
         assert len(hearings[0].turns) - 1 <= most
 
 
@@ -286,7 +286,7 @@ def _is_pause(say: Say, wire: WireName) -> bool:
     """
     OpenAI knows no pause.
     """
-    return say.stop == "paused" and wire != "openai"
+    return say.stop == "paused" and wire not in ("openai", "openai_chat")
 
 
 def _judge_entries(judged: Judged) -> None:

@@ -1,0 +1,174 @@
+"""
+Chat Completions: servers that speak OpenAI's older wire (llama.cpp, vLLM, Ollama, LiteLLM), and OpenAI itself.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+
+from rodada.providers.clients import LoopClients
+from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
+from rodada.providers.json_body import read_body
+from rodada.providers.openai_chat_dialect import OPENAI, Dialect
+from rodada.providers.openai_chat_input import WIRE, request_fields
+from rodada.providers.openai_chat_output import read_turn
+from rodada.providers.openai_client import BASE_URL, RawAnswer, checked_client, new_client
+from rodada.providers.openai_failures import from_sdk
+from rodada.providers.request_size import check_size
+from rodada.statemachine.errors import LoopError, ProviderGarbled, ProviderTimeout
+from rodada.statemachine.jsontext import JsonObject
+from rodada.statemachine.messages import ModelTurn
+from rodada.statemachine.ports import Watch
+from rodada.statemachine.request import ModelRequest
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+__all__ = ["Dialect", "OpenAIChat"]
+
+NAME = "OpenAIChat"
+KEY_VARIABLES = ("OPENAI_API_KEY",)
+OTHER_KEY_VARIABLE = "OPENAI_CHAT_API_KEY"
+NO_KEY = "no-key-is-needed"  # the SDK wants one, servers of one's own want none
+WITH_TOOLS_ONLY = "parallel_tool_calls"
+ELSEWHERE = {
+    "model": "give it as the first argument",
+    "messages": "they are the conversation of the run",
+    "tools": "use ToolLoop(tools=...)",
+    "functions": "use ToolLoop(tools=...)",
+    "tool_choice": "a choice that is forced in every call would never let the model answer; the loop sets it",
+    "function_call": "a choice that is forced in every call would never let the model answer; the loop sets it",
+    "max_completion_tokens": "use max_output_tokens=...",
+    "max_tokens": "use max_output_tokens=..., with Dialect(old_limit=True) for servers that know this name alone",
+    "n": "one reply is taken, so one is asked for",
+    "stream": "use ToolLoop(stream=...)",
+    "stream_options": "use ToolLoop(stream=...)",
+    "store": "it is False to OpenAI and left out elsewhere: the whole conversation is sent in every call",
+    "timeout": "use Limits(call_seconds=...)",
+}
+
+
+class OpenAIChat:
+    """
+    One model on Chat Completions.
+
+    Args:
+        model: as the server names it.
+        api_key: else, for OpenAI, the environment variable OPENAI_API_KEY, which goes to nobody else; for another
+            server OPENAI_CHAT_API_KEY, and without that none is needed.
+        base_url: of another server, with its `/v1`; OPENAI_BASE_URL is not read, so that nothing ambient redirects a
+            conversation.
+        client: a ready `openai.AsyncOpenAI`, used on one event loop and never closed; its retries are not used.
+        max_output_tokens: of one reply, hidden reasoning included; None is the server's own limit.
+        options: further arguments of `chat.completions.create`, such as `temperature`, `reasoning_effort` or
+            `extra_body`; `parallel_tool_calls` is left out where there are no tools.
+        dialect: how the server differs from OpenAI where that cannot be seen from its answers.
+
+    Raises:
+        MissingExtra: the SDK is not installed.
+        MissingKey: for OpenAI itself, neither key nor client.
+        InvalidValue: an argument that cannot be, a client of another kind, a key or an address beside a client, or an
+            option that is set elsewhere.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        client: "AsyncOpenAI | None" = None,
+        max_output_tokens: int | None = None,
+        options: Mapping[str, object] | None = None,
+        dialect: Dialect = OPENAI,
+    ) -> None:
+        need_sdk("openai", "openai", "openai")
+        check_arguments(NAME, model, max_output_tokens)
+        self.model = model
+        self._dialect = dialect
+        given = None if client is None else checked_client(NAME, client, api_key, base_url)
+        url = (base_url or BASE_URL) if given is None else str(given.base_url)
+        key = _key(api_key, url) if given is None else given.api_key
+        self._fixed: dict[str, object] = {
+            **checked_options(NAME, options or {}, ELSEWHERE),
+            "model": model,
+            "messages": [],  # the SDK wants some; the true ones stand in extra_body
+            **({"store": False} if _is_openai(url) else {}),
+            **_limit(max_output_tokens, dialect),
+        }
+        self._clients = LoopClients(NAME, lambda: new_client(key, base_url), given)
+
+    def __repr__(self) -> str:
+        return f"{NAME}({self.model!r})"
+
+    async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
+        """
+        One request, one turn; nothing is told to `watch` before the turn is whole.
+
+        Raises:
+            ProviderError: no turn came.
+            WrongEventLoop: a given client was first used on another event loop.
+        """
+        client = self._clients.here()
+        try:
+            async with asyncio.timeout(request.seconds):
+                return await self._ask(client, request)
+        except TimeoutError:
+            raise ProviderTimeout(WIRE, f"no answer within {request.seconds} s") from None
+
+    async def aclose(self) -> None:
+        """
+        Close the client that was made for the running event loop; a given one stays open.
+        """
+        await self._clients.aclose(lambda client: client.close())
+
+    async def _ask(self, client: "AsyncOpenAI", request: ModelRequest) -> ModelTurn:
+        fields = request_fields(request, self._dialect)
+        answer = await self._post(client, self._arguments(fields), request.max_request_bytes)
+        try:
+            return read_turn(read_body(WIRE, answer.content), request)
+        except ProviderGarbled as error:
+            error.request_id = answer.request_id
+            raise
+
+    def _arguments(self, fields: JsonObject) -> dict[str, object]:
+        # Beside the typed arguments, for the SDK walks those piece by piece at every call: a history costs more
+        # there than all else of a round.
+        extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})
+        arguments = {**self._fixed, "extra_body": {**extra, **fields}}
+        return arguments if "tools" in fields else _without_tool_options(arguments)
+
+    async def _post(self, client: "AsyncOpenAI", arguments: dict[str, object], most: int | None) -> RawAnswer:
+        create = cast("Callable[..., Awaitable[RawAnswer]]", client.chat.completions.with_raw_response.create)
+        try:
+            check_size(WIRE, arguments, most)
+            return await create(**arguments)
+        except LoopError:
+            raise
+        except Exception as error:  # noqa: BLE001 (always raised again, but without its text, which may hold secrets)
+            raise from_sdk(WIRE, error, client.api_key) from None
+
+
+def _is_openai(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host == "api.openai.com" or host.endswith(".api.openai.com")
+
+
+def _key(api_key: str | None, url: str) -> str:
+    if _is_openai(url):
+        return find_key(NAME, api_key, KEY_VARIABLES)
+    return find_key(NAME, api_key or os.environ.get(OTHER_KEY_VARIABLE) or NO_KEY, ())
+
+
+def _limit(max_output_tokens: int | None, dialect: Dialect) -> dict[str, object]:
+    if max_output_tokens is None:
+        return {}
+    return {"max_tokens" if dialect.old_limit else "max_completion_tokens": max_output_tokens}
+
+
+def _without_tool_options(arguments: dict[str, object]) -> dict[str, object]:
+    extra = cast("Mapping[str, object]", arguments["extra_body"])
+    kept = {name: value for name, value in arguments.items() if name != WITH_TOOLS_ONLY}
+    return {**kept, "extra_body": {name: value for name, value in extra.items() if name != WITH_TOOLS_ONLY}}

@@ -1,0 +1,43 @@
+"""
+How servers that speak Chat Completions differ from OpenAI, where no answer of theirs shows it.
+"""
+
+from attrs import field, frozen
+
+from rodada.statemachine.errors import InvalidValue
+
+OWN_FIELDS = frozenset({"role", "content", "refusal", "tool_calls", "function_call", "id", "type", "function", "index"})
+
+
+@frozen
+class Dialect:
+    """
+    What one server wants. The default is taken by OpenAI, and by servers that see images.
+
+    Attributes:
+        echoed: further fields of the model's messages and calls that the server wants back as it sent them, such as
+            `reasoning_content` (DeepSeek and Kimi, thinking) or `extra_content` (Gemini's endpoint). OpenAI refuses
+            every one. They are never shown, and no stored conversation has them without `reasoning=True`.
+        old_limit: `max_output_tokens` goes as `max_tokens`, the only name that older servers know.
+        short_ids: ids of calls have nine letters and digits, as Mistral's servers want.
+        images: images are sent, those of results in a message behind the results; else they are told as text, for
+            models that see none.
+        files: the same of PDF files, which OpenAI takes and few others do.
+
+    Raises:
+        InvalidValue: a field that the adapter sends itself.
+    """
+
+    echoed: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    old_limit: bool = False
+    short_ids: bool = False
+    images: bool = True
+    files: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        for name in self.echoed:
+            if name in OWN_FIELDS:
+                raise InvalidValue("Dialect.echoed", f"{name!r} is sent in any case: name further fields only")
+
+
+OPENAI = Dialect()

@@ -1,0 +1,166 @@
+"""
+A body of Chat Completions as a turn of the model.
+
+Whether a turn asks for tools is decided by its calls: servers say `stop` beside calls. Calls that a model writes into
+its text are text. Of several choices the first is taken, for only one is asked for.
+"""
+
+from collections.abc import Mapping
+
+from rodada.providers.failures import from_answer, short
+from rodada.providers.openai_chat_input import WIRE, called
+from rodada.providers.openai_failures import from_failed_response
+from rodada.providers.openai_responses_input import legal_name
+from rodada.statemachine.errors import ProviderError, ProviderGarbled
+from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
+from rodada.statemachine.messages import ModelTurn, Piece, Stop, ToolRequest, Usage
+from rodada.statemachine.request import ModelRequest
+
+STOPS: Mapping[str, Stop] = {
+    "stop": Stop.WHOLE,
+    "tool_calls": Stop.WHOLE,
+    "function_call": Stop.WHOLE,
+    "length": Stop.CUT,
+    "max_tokens": Stop.CUT,  # gateways that pass on another vendor's word
+    "model_length": Stop.CUT,  # Mistral
+    "content_filter": Stop.REFUSED,
+}
+ASKING = frozenset({"tool_calls", "function_call"})
+# What may be kept of a message when hidden reasoning is left out.
+OPEN_FIELDS = frozenset({"role", "content", "refusal", "tool_calls", "function_call"})
+OPEN_CALL_FIELDS = frozenset({"id", "type", "function"})
+
+
+def read_turn(body: JsonObject, request: ModelRequest) -> ModelTurn:
+    """
+    The turn that a body holds; its request ids are new in the conversation of `request`.
+
+    Raises:
+        ProviderGarbled: not the form that the wire promises.
+        ProviderError: the body, whatever its HTTP status, says that the call failed.
+    """
+    choice = _choice(body)
+    message = _object(choice.get("message"))
+    if not message:
+        raise ProviderGarbled(WIRE, "the answer has no message")
+    calls = called(message)
+    stop, word = _stop(choice, message, calls)
+    return ModelTurn(
+        stop=stop,
+        stop_word=word,
+        text=_visible_text(message),
+        requests=_requests(calls, request) if stop in (Stop.WHOLE, Stop.CUT) else (),
+        usage=_usage(body.get("usage")),
+        native=(Piece(dump_json(message), dump_json(_bare(message))),),
+        wire=WIRE,
+        model=_text(body.get("model")),
+        response_id=_text(body.get("id")),
+    )
+
+
+def _choice(body: JsonObject) -> JsonObject:
+    choices = body.get("choices")
+    choice = _object(choices[0]) if isinstance(choices, list) and choices else {}
+    for error in (body.get("error"), choice.get("error")):
+        if error:
+            raise _failure(error)
+    if not choice:
+        raise ProviderGarbled(WIRE, "the answer has no choice")
+    return choice
+
+
+def _failure(error: JsonValue) -> ProviderError:
+    """
+    The error that a gateway reports with HTTP status 200; a number for a code is the status that it means.
+    """
+    told = _object(error)
+    code, message = told.get("code"), _text(told.get("message")) or _text(error)
+    if isinstance(code, int) and 400 <= code < 600:
+        return from_answer(
+            WIRE, code, short(message) or f"HTTP status {code}", {}, code=_text(told.get("type")) or None
+        )
+    return from_failed_response(WIRE, _text(code) or _text(told.get("type")) or None, message)
+
+
+def _stop(choice: JsonObject, message: JsonObject, calls: list[JsonObject]) -> tuple[Stop, str]:
+    word = _text(choice.get("finish_reason"))
+    if _text(message.get("refusal")):
+        return Stop.REFUSED, "refusal"
+    foreign = next((_kind(call) for call in calls if _kind(call) != "function"), None)
+    if foreign is not None:
+        return Stop.MALFORMED, foreign
+    stop = STOPS.get(word, Stop.UNKNOWN)
+    if word in ASKING and not calls:
+        return Stop.MALFORMED, word  # a call that the server could not read from the model's text
+    return stop, word
+
+
+def _kind(call: JsonObject) -> str:
+    if isinstance(call.get("function"), dict):
+        return "function"
+    return _text(call.get("type")) or "a call of no kind"
+
+
+def _requests(calls: list[JsonObject], request: ModelRequest) -> tuple[ToolRequest, ...]:
+    wire_ids = tuple(_text(call.get("id")) or None for call in calls)
+    names = {legal_name(tool.name): tool.name for tool in request.tools}
+    functions = [_object(call.get("function")) for call in calls]
+    return tuple(
+        ToolRequest(id=own, name=_name(function, names), raw=_raw(function.get("arguments")), wire_id=wire_id)
+        for own, wire_id, function in zip(request.request_ids(wire_ids), wire_ids, functions, strict=True)
+    )
+
+
+def _name(function: JsonObject, names: Mapping[str, str]) -> str:
+    name = _text(function.get("name"))
+    return names.get(name, name)
+
+
+def _raw(arguments: JsonValue) -> str:
+    if arguments is None:
+        return ""
+    return arguments if isinstance(arguments, str) else dump_json(arguments)
+
+
+def _visible_text(message: JsonObject) -> str:
+    content = message.get("content")
+    parts = [_object(part) for part in content] if isinstance(content, list) else []
+    said = "".join(_text(part.get("text")) for part in parts if part.get("type") == "text")
+    return _text(message.get("refusal")) or _text(content) or said
+
+
+def _bare(message: JsonObject) -> JsonObject:
+    kept: JsonObject = {name: value for name, value in message.items() if name in OPEN_FIELDS}
+    calls = kept.get("tool_calls")
+    if isinstance(calls, list):
+        kept["tool_calls"] = [
+            {name: value for name, value in _object(call).items() if name in OPEN_CALL_FIELDS} for call in calls
+        ]
+    if isinstance(kept.get("content"), list):
+        kept["content"] = _visible_text(message)  # parts of a list may be hidden reasoning
+    return kept
+
+
+def _usage(told: JsonValue) -> Usage:
+    usage = _object(told)
+    read = _object(usage.get("prompt_tokens_details"))
+    written = _object(usage.get("completion_tokens_details"))
+    return Usage(
+        input_tokens=_count(usage.get("prompt_tokens")),
+        cached_input_tokens=_count(read.get("cached_tokens")),
+        cache_write_tokens=_count(read.get("cache_write_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        reasoning_tokens=_count(written.get("reasoning_tokens")),
+    )
+
+
+def _count(value: JsonValue) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""
