@@ -176,7 +176,7 @@ def _type_of(kind: type, field: "attrs.Attribute[Any]", hints: Mapping[str, obje
 
 
 def _converter(field: Any) -> Callable[..., object] | None:
-    return getattr(field.converter, "converter", field.converter)
+    return cast("Callable[..., object] | None", getattr(field.converter, "converter", field.converter))
 
 
 def _outer_name(field: "attrs.Attribute[Any]") -> str:
