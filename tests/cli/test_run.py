@@ -286,6 +286,7 @@ WRONG = [
     (("run", "Hi", "--provider", "google", "--model", "m", "--base-url", "x"), "--base-url x is no address"),
     (("run", "Hi", "--provider", "anthropic", "--model", "m"), "set ANTHROPIC_API_KEY"),
     (("run", "Hi", "--provider", "openai", "--model", "m"), "set OPENAI_API_KEY"),
+    (("run", "Hi", "--provider", "openai-chat", "--model", "m"), "no API key for openai-chat: set OPENAI_API_KEY"),
     (("run", "Hi", "--provider", "google", "--model", "m"), "set GOOGLE_API_KEY or GEMINI_API_KEY"),
     (("run", "Hi", "--provider", "scripted", "--script", "none"), "none: cannot be read: No such file"),
     (("run", "Hi", "--provider", "scripted", "--script", "tools.py"), "tools.py: script: expected JSON"),
@@ -428,6 +429,7 @@ def test_a_reader_that_has_gone_does_not_stop_the_run(desk: Desk) -> None:
 VENDORS: list[tuple[WireName, str, str]] = [
     ("anthropic", "ANTHROPIC_API_KEY", "claude-opus-5-5"),
     ("openai", "OPENAI_API_KEY", "gpt-5.6"),
+    ("openai_chat", "OPENAI_CHAT_API_KEY", "qwen3"),
     ("google", "GEMINI_API_KEY", "gemini-3.8-flash"),
 ]
 
@@ -440,10 +442,11 @@ def test_a_vendors_model_is_asked_through_its_sdk(
     look = loopback.Turn("Look.", calls=[loopback.Call("read_log", {"exercise": "squat"})])
     with loopback.Loopback([look, loopback.Turn("You lift 5 kg more.")]) as server:
         said = desk.command(
-            *("run", "How much?", "--provider", wire, "--model", model, "--base-url", server.base_url(wire)),
-            *("--tools", "tools.py", "--conversation", "c.json", "--json"),
+            *("run", "How much?", "--provider", wire.replace("_", "-"), "--model", model),
+            *("--base-url", server.base_url(wire), "--tools", "tools.py", "--conversation", "c.json", "--json"),
         )
         assert (server.refusals, server.unplayed) == ((), 0)
+        assert {each.wire for each in server.received} == {wire}
     assert (said.code, said.json["answer"]) == (0, "You lift 5 kg more.")
     assert [call["status"] for call in said.json["calls"]] == ["succeeded"]
     again = desk.run({"text": "Going on."}, options=("--conversation", "c.json"))

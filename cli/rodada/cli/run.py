@@ -16,6 +16,7 @@ class Provider(enum.StrEnum):
 
     ANTHROPIC = "anthropic"
     OPENAI = "openai"
+    OPENAI_CHAT = "openai-chat"
     GOOGLE = "google"
     SCRIPTED = "scripted"
 

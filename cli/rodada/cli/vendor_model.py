@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from rodada.cli.errors import WrongUse
 from rodada.providers.anthropic import Anthropic
 from rodada.providers.google import Google
+from rodada.providers.openai_chat import OpenAIChat
 from rodada.providers.openai_responses import OpenAIResponses
 from rodada.statemachine import Provider
 from rodada.statemachine.errors import InvalidValue, MissingExtra, MissingKey
@@ -14,6 +15,7 @@ from rodada.statemachine.errors import InvalidValue, MissingExtra, MissingKey
 PROVIDERS: Mapping[str, Callable[..., Provider]] = {
     "anthropic": Anthropic,
     "openai": OpenAIResponses,
+    "openai-chat": OpenAIChat,
     "google": Google,
 }
 

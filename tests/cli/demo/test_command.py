@@ -203,6 +203,15 @@ def test_a_real_model_is_asked_with_the_same_tools(vendor: Vendor, capsys: Captu
     assert "sk-secret" not in told
 
 
+def test_a_model_of_ones_own_server_is_asked_without_a_key(capsys: Captured, monkeypatch: Patch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with Loopback([Turn("You improved by 5 kg.")]) as server:
+        address = server.base_url("openai_chat")
+        assert call(["demo", "--provider", "openai-chat", "--model", "qwen3", "--base-url", address]) == 0
+        assert [each.wire for each in server.received] == ["openai_chat"]
+    assert "answer    You improved by 5 kg.\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("script", "code", "outcome"),
     [
@@ -248,7 +257,7 @@ def test_a_real_model_without_its_sdk_is_wrong_use(capsys: Captured, monkeypatch
     ("options", "told"),
     [
         (["--provider", "openai"], "--provider openai needs --model NAME"),
-        (["--model", "gpt-5.6"], "--model and --base-url go with --provider anthropic, openai or google"),
+        (["--model", "gpt-5.6"], "--model and --base-url go with --provider anthropic, openai, openai-chat or google"),
         (["--provider", "openai", "--model", "gpt-5.6"], "no API key for openai: set OPENAI_API_KEY"),
         (["--provider", "google", "--model", "m", "--base-url", "nowhere"], "--base-url nowhere is no address"),
         (["--provider", "mistral"], "Invalid value for '--provider'"),

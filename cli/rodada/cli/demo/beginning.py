@@ -41,7 +41,7 @@ def ask_model(vendor: str | None, model: str | None, base_url: str | None) -> in
         WrongUse: something asked for cannot be.
     """
     if vendor is None:
-        raise WrongUse("--model and --base-url go with --provider anthropic, openai or google")
+        raise WrongUse("--model and --base-url go with --provider anthropic, openai, openai-chat or google")
     provider = vendor_model(vendor, model, base_url)
     try:
         return EXIT_CODES[asyncio.run(ask(_view(), provider)).status]

@@ -15,6 +15,7 @@ class Vendor(enum.StrEnum):
 
     ANTHROPIC = "anthropic"
     OPENAI = "openai"
+    OPENAI_CHAT = "openai-chat"
     GOOGLE = "google"
 
 
