@@ -19,7 +19,7 @@ from rodada.cli import answering
 from rodada.providers import loopback
 from rodada.providers.loopback import WireName
 from rodada.providers.scripted import Scripted
-from rodada.statemachine import LANGUAGES, Conversation, Exchange, Limits, Status
+from rodada.statemachine import LANGUAGES, Conversation, Exchange, Limits, Media, Status, Text, UserMessage
 from rodada.statemachine.drivers.background import run_in_background
 from support.command_line import Desk, asks
 
@@ -210,6 +210,28 @@ def test_instructions_and_message_reach_the_model(desk: Desk, monkeypatch: pytes
     assert shown.splitlines()[1:] == ['instructions: "Be brief."', 'user: "Hi"']
 
 
+def test_attached_files_are_of_the_type_that_their_bytes_or_names_tell(desk: Desk) -> None:
+    for name, data in {"a.dat": b"%PDF-1.7", "b.csv": b"kg\n80", "c": b"\0\1"}.items():
+        (desk.folder / name).write_bytes(data)
+    attached = ("--attach", "a.dat", "--attach", "b.csv", "--attach", str(desk.folder / "c"))
+    assert desk.run(ANSWER, options=(*attached, "--conversation", "c.json")).code == 0
+    message = kept(desk.folder / "c.json").entries[0]
+    assert isinstance(message, UserMessage)
+    assert message.content == (
+        Text("Hi"),
+        Media.of(b"%PDF-1.7", "application/pdf", "a.dat"),
+        Media.of(b"kg\n80", "text/csv", "b.csv"),
+        Media.of(b"\0\1", "application/octet-stream", "c"),
+    )
+
+
+def test_an_attached_file_has_a_largest_size(desk: Desk) -> None:
+    with (desk.folder / "large").open("wb") as file:
+        file.truncate(20_000_001)
+    said = desk.run(ANSWER, options=("--attach", "large"))
+    assert (said.code, said.err) == (2, "rodada run: --attach large is larger than 20000000 bytes\n")
+
+
 def test_a_conversation_goes_on_over_two_runs(desk: Desk) -> None:
     option = ("--conversation", "c.json")
     assert desk.run(LOOK, ANSWER, options=option).code == 0
@@ -302,6 +324,9 @@ WRONG = [
     (("run", "Hi", *SCRIPTED, "--conversation", "later.json"), "read it with a newer rodada"),
     (("run", "Hi", *SCRIPTED, "--conversation", "."), "conversation .: is no file"),
     (("run", "Hi", *SCRIPTED, "--conversation", "none/c.json"), "is no folder that can be written to"),
+    (("run", "Hi", *SCRIPTED, "--attach", "none.png"), "--attach none.png cannot be read (No such file or directory)"),
+    (("run", "Hi", *SCRIPTED, "--attach", "."), "--attach . cannot be read (Is a directory)"),
+    (("run", "Hi", *SCRIPTED, "--attach", "nothing.png"), "--attach nothing.png holds nothing"),
     (("check", "--bounds", "depth=3"), "--bounds: bounds: 'depth=3' is none of rounds=N"),
     (("check", "--bounds", "requests=0"), "--bounds: Bounds.requests: must be at least 1"),
     (("diagram", "--format", "svg"), "Invalid value for '--format'"),
@@ -319,6 +344,7 @@ def test_wrong_use_is_one_line_and_exit_code_2(
         "bad.json": '[{"calls": [{}]}]',
         "broken.py": "import no_such_module",
         "empty.py": "x = 1",
+        "nothing.png": "",
         "odd.py": "from rodada.tools import tool\n@tool\ndef odd(*args):\n    yield 1\n",
         "later.json": '{"format": "rodada.conversation/99"}',
     }

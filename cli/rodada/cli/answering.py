@@ -8,6 +8,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from rodada.cli.attached import parts_of
 from rodada.cli.attending import Attended
 from rodada.cli.conversation_file import ConversationFile
 from rodada.cli.errors import WrongUse
@@ -38,6 +39,7 @@ class Asked:
     model: str | None = None
     base_url: str | None = None
     tools: tuple[str, ...] = ()
+    attached: tuple[Path, ...] = ()
     instructions: str = ""
     max_rounds: int | None = None
     seconds: float | None = None
@@ -111,7 +113,9 @@ def _ready(asked: Asked) -> _Ready:
             clock=clock,
             stream=asked.stream,
         )
-        return _Ready(loop.start(asked.message, conversation=conversation), loop, clock, history)
+        return _Ready(
+            loop.start(parts_of(asked.message, asked.attached), conversation=conversation), loop, clock, history
+        )
     except WrongUse:
         raise
     except LoopError as error:

@@ -40,6 +40,10 @@ def run(
         list[str] | None,
         typer.Option(metavar="FILE.py|MODULE", help="Every @tool in it; may be given several times."),
     ] = None,
+    attach: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="An image or a file beside the message; may be given several times."),
+    ] = None,
     instructions: Annotated[str, typer.Option(metavar="TEXT", help="System instructions.")] = "",
     max_rounds: Annotated[
         int | None, typer.Option(min=0, help="Rounds of tools at most (10); 0: no tool runs.")
@@ -73,6 +77,7 @@ def run(
             model=model,
             base_url=base_url,
             tools=tuple(tools or ()),
+            attached=tuple(attach or ()),
             instructions=instructions,
             max_rounds=max_rounds,
             seconds=seconds,

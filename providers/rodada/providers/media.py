@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
-import imagesize  # pyright: ignore[reportMissingTypeStubs]
+import imagesize  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
 from attrs import evolve, frozen
 
 from rodada.statemachine.messages import Media, Part, Text, plain_text
@@ -101,9 +101,11 @@ def _longest_side(media: Media) -> int:
     if not media.media_type.startswith("image/"):
         return -1
     try:
-        return max(imagesize.get(io.BytesIO(base64.b64decode(media.data[:LONGEST_HEAD]))))  # pyright: ignore[reportUnknownMemberType]
+        head = io.BytesIO(base64.b64decode(media.data[:LONGEST_HEAD]))
+        sides: tuple[int, int] = imagesize.get(head)  # pyright: ignore[reportUnknownMemberType]
     except Exception:  # noqa: BLE001 - whatever strange bytes do to a reader, the vendor may still take them
         return -1
+    return max(sides)
 
 
 def _as_it_is(media: Media) -> Media | Text:

@@ -7,7 +7,7 @@ import binascii
 import io
 import re
 
-import imagesize  # pyright: ignore[reportMissingTypeStubs]
+import imagesize  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
 
 from rodada.providers.loopback.json_values import Json, text
 
@@ -43,9 +43,10 @@ def longest_side(data: bytes) -> int:
     Pixels of an image's longer side; less than none where it does not tell.
     """
     try:
-        return max(imagesize.get(io.BytesIO(data)))  # pyright: ignore[reportUnknownMemberType]
+        sides: tuple[int, int] = imagesize.get(io.BytesIO(data))  # pyright: ignore[reportUnknownMemberType]
     except Exception:  # noqa: BLE001 - a reader may fall over any bytes
         return -1
+    return max(sides)
 
 
 def data_url(url: Json) -> tuple[str, bytes | None]:
