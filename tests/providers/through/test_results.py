@@ -78,9 +78,11 @@ def test_f044_a_failure_that_was_returned_is_one_on_the_wire_in_the_record_and_t
 ) -> None:
     outcome = played(stage, MODELS[wire][0])
     sent = json.dumps(stage.server.received[-1].body)
+    in_the_text = json.dumps('{"error":{"status":"failed","message":"disk full"}}')
     flags = {
         "anthropic": '"content": "disk full", "is_error": true',
-        "openai": json.dumps('{"error":{"status":"failed","message":"disk full"}}'),
+        "openai": in_the_text,
+        "openai_chat": in_the_text,
         "google": '{"error": "disk full"}',
     }
     assert flags[wire] in sent
