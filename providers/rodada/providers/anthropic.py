@@ -4,9 +4,11 @@ Claude models over the Anthropic Messages API.
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol, cast
 
+from rodada.providers.anthropic_stream import StreamedMessage
 from rodada.providers.anthropic_wire import (
     WIRE,
     NotAMessage,
@@ -15,11 +17,13 @@ from rodada.providers.anthropic_wire import (
     pairing_fault,
     thinks_first,
     turn_of,
+    turn_of_message,
 )
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
 from rodada.providers.failures import broken_pairs, code_of, from_answer, from_transport, short
 from rodada.providers.request_size import check_size
+from rodada.providers.sse import event_data, read_on
 from rodada.statemachine.errors import (
     InvalidValue,
     ProviderAuthentication,
@@ -30,19 +34,31 @@ from rodada.statemachine.errors import (
     ProviderTimeout,
     ProviderUnreachable,
 )
-from rodada.statemachine.jsontext import JsonError
+from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, parse_json
 from rodada.statemachine.messages import ModelTurn
 from rodada.statemachine.ports import Watch
 from rodada.statemachine.request import ModelRequest
 
 if TYPE_CHECKING:
     import httpx2
-    from anthropic import APIStatusError, AsyncAnthropic
+    from anthropic import APIStatusError, AsyncAnthropic, Timeout
 
 NAME = "Anthropic"
 KEY_VARIABLES = ("ANTHROPIC_API_KEY",)
 CONNECT_SECONDS = 10.0
 SPENT = frozenset({"enforced_spend_limit_reached", "contract_spend_limit_reached"})
+STATUSES = {  # that an error within a stream would have had as an answer
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
 ELSEWHERE = {
     "model": "give it as the first argument",
     "messages": "they are the conversation",
@@ -65,6 +81,19 @@ class _Reply(Protocol):
 
     @property
     def request_id(self) -> str | None: ...
+
+
+class _StreamedReply(_Reply, Protocol):
+    """
+    The same of a reply that is not read yet.
+    """
+
+    async def read(self) -> bytes: ...
+
+    def iter_bytes(self) -> AsyncIterator[bytes]: ...
+
+
+_Opening = AbstractAsyncContextManager[_StreamedReply]
 
 
 class Anthropic:
@@ -123,15 +152,20 @@ class Anthropic:
         client = self._clients.here()
         if client.is_closed():
             raise ProviderRejected(WIRE, "the client that was given is closed")
+        if request.stream:
+            return await self._streamed(client, call, request, watch)
         reply = await self._send(client, call, request.seconds)
         try:
             return turn_of(reply.http_response.content.decode(), request)
         except (JsonError, NotAMessage, UnicodeDecodeError, RecursionError) as error:
-            told = short(str(error), self._key)
-            status = reply.http_response.status_code
-            raise ProviderGarbled(
-                WIRE, f"the reply is no message: {told}", status=status, request_id=reply.request_id
-            ) from None
+            raise self._garbled(error, reply) from None
+
+    @property
+    def streams(self) -> bool:
+        """
+        It can.
+        """
+        return True
 
     async def aclose(self) -> None:
         """
@@ -150,20 +184,71 @@ class Anthropic:
         check_size(WIRE, call, request.max_request_bytes)
         return call
 
-    async def _send(self, client: "AsyncAnthropic", call: dict[str, object], seconds: float | None) -> _Reply:
-        from anthropic import Timeout
+    def _garbled(self, error: Exception, reply: _Reply) -> ProviderGarbled:
+        told = f"the reply is no message: {short(str(error), self._key)}"
+        return ProviderGarbled(WIRE, told, status=reply.http_response.status_code, request_id=reply.request_id)
 
+    async def _streamed(
+        self, client: "AsyncAnthropic", call: dict[str, object], request: ModelRequest, watch: Watch
+    ) -> ModelTurn:
+        create = cast(Callable[..., _Opening], client.messages.with_streaming_response.create)
+        try:
+            async with (
+                asyncio.timeout(request.seconds),
+                create(**call, stream=True, timeout=_timeout(request.seconds)) as reply,
+            ):
+                return await self._put_together(reply, request, watch)
+        except TimeoutError:
+            raise ProviderTimeout(WIRE, f"no whole answer within {request.seconds} s") from None
+        except ProviderError:
+            raise
+        except Exception as error:  # noqa: BLE001  (as above)
+            raise _failure(error, self._key) from None
+
+    async def _put_together(self, reply: _StreamedReply, request: ModelRequest, watch: Watch) -> ModelTurn:
+        try:
+            if "text/event-stream" not in reply.http_response.headers.get("content-type", ""):
+                return turn_of((await reply.read()).decode(), request)
+            streamed = StreamedMessage()
+            events = event_data(reply.iter_bytes())
+            async for data in events:
+                self._take(streamed, parse_json(data), reply, watch)
+                if streamed.whole:
+                    break
+            if not streamed.whole:
+                told = "the stream ended before the message was whole"
+                raise ProviderUnreachable(WIRE, told, request_id=reply.request_id)
+            await read_on(events)
+            return turn_of_message(streamed.message, request, streamed.broken)
+        except (JsonError, NotAMessage, UnicodeDecodeError, RecursionError) as error:
+            raise self._garbled(error, reply) from None
+
+    def _take(self, streamed: StreamedMessage, event: JsonValue, reply: _StreamedReply, watch: Watch) -> None:
+        if not isinstance(event, dict):
+            raise NotAMessage("an event is no object")
+        if event.get("type") == "error":
+            raise _told_in_stream(event, reply, self._key)
+        delta = streamed.add(event)
+        if delta is not None:
+            watch(delta)
+
+    async def _send(self, client: "AsyncAnthropic", call: dict[str, object], seconds: float | None) -> _Reply:
         create = cast(Callable[..., Awaitable[_Reply]], client.messages.with_raw_response.create)
-        # an explicit timeout, or the SDK refuses large max_tokens before it sends anything
-        timeout = Timeout(seconds, connect=min(CONNECT_SECONDS, seconds or CONNECT_SECONDS))
         try:
             async with asyncio.timeout(seconds):
-                return await create(**call, timeout=timeout)
+                return await create(**call, timeout=_timeout(seconds))
         except TimeoutError:
             raise ProviderTimeout(WIRE, f"no answer within {seconds} s") from None
         except Exception as error:  # noqa: BLE001
             # whatever the SDK raises; not chained, for its exceptions hold the request with key and content
             raise _failure(error, self._key) from None
+
+
+def _timeout(seconds: float | None) -> "Timeout":
+    from anthropic import Timeout
+
+    # an explicit one, or the SDK refuses large max_tokens before it sends anything
+    return Timeout(seconds, connect=min(CONNECT_SECONDS, seconds or CONNECT_SECONDS))
 
 
 def _new_client(key: str, base_url: str | None) -> "AsyncAnthropic":
@@ -200,6 +285,23 @@ def _failure(error: Exception, key: str) -> ProviderError:
         return ProviderUnreachable(WIRE, f"the connection failed ({type(cause).__name__})")
     kind = ProviderAuthentication if isinstance(error, anthropic.CredentialsError) else ProviderRejected
     return kind(WIRE, f"the request cannot be sent: {type(error).__name__}: {short(str(error), key)}")
+
+
+def _told_in_stream(event: JsonObject, reply: _StreamedReply, key: str) -> ProviderError:
+    error = event.get("error")
+    told = error if isinstance(error, dict) else JsonObject()
+    kind, details = str(told.get("type")), told.get("details")
+    code = code_of(details.get("error_code") if isinstance(details, dict) else None, kind)
+    spent = code in SPENT or kind == "billing_error"
+    return from_answer(
+        WIRE,
+        STATUSES.get(kind, 500),
+        short(str(told.get("message") or "an error within the stream"), key),
+        reply.http_response.headers,
+        kind=ProviderQuota if spent else None,
+        code=code,
+        request_id=reply.request_id,
+    )
 
 
 def _refusal(error: "APIStatusError", key: str) -> ProviderError:

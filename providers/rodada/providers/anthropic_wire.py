@@ -7,7 +7,8 @@ before it, and refuse it once one of them has changed.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from attrs import frozen
 
@@ -342,7 +343,20 @@ def turn_of(text: str, request: ModelRequest) -> ModelTurn:
         JsonError: it is no JSON.
         NotAMessage: it is not the form that the API promises.
     """
-    message = _checked(parse_json(text))
+    return turn_of_message(parse_json(text), request)
+
+
+def turn_of_message(
+    value: JsonValue, request: ModelRequest, broken: Mapping[int, str] = MappingProxyType({})
+) -> ModelTurn:
+    """
+    The turn in a message; `broken` are inputs that came as no JSON object, by the place of their block, in which an
+    empty one stands.
+
+    Raises:
+        NotAMessage: it is not the form that the API promises.
+    """
+    message = _checked(value)
     blocks = _objects(message["content"])
     word = str(message["stop_reason"])
     stop = stop_of(word, blocks)
@@ -350,7 +364,7 @@ def turn_of(text: str, request: ModelRequest) -> ModelTurn:
     return ModelTurn(
         stop=stop,
         text="".join(_text(block.get("text")) for block in _of_type(blocks, "text")),
-        requests=_requests(blocks, request) if handed_over else (),
+        requests=_requests(blocks, request, broken) if handed_over else (),
         stop_word=word,
         usage=usage_of(message.get("usage")),
         native=tuple(_piece(block) for block in blocks),
@@ -405,19 +419,24 @@ def _checked(message: JsonValue) -> JsonObject:
     return message
 
 
-def _requests(blocks: list[JsonObject], request: ModelRequest) -> tuple[ToolRequest, ...]:
+def _requests(blocks: list[JsonObject], request: ModelRequest, broken: Mapping[int, str]) -> tuple[ToolRequest, ...]:
     calls = _of_type(blocks, "tool_use")
+    inputs = [broken.get(at, _input(block)) for at, block in enumerate(blocks) if block["type"] == "tool_use"]
     wire_ids = tuple(_text(call.get("id")) or None for call in calls)
     names = {legal(tool.name): tool.name for tool in request.tools}
     return tuple(
         ToolRequest(
             id=request_id,
             name=names.get(_text(call["name"]), _text(call["name"])),
-            raw=dump_json(call["input"]) if "input" in call else "",
+            raw=raw,
             wire_id=wire_id,
         )
-        for call, wire_id, request_id in zip(calls, wire_ids, request.request_ids(wire_ids), strict=True)
+        for call, raw, wire_id, request_id in zip(calls, inputs, wire_ids, request.request_ids(wire_ids), strict=True)
     )
+
+
+def _input(call: JsonObject) -> str:
+    return dump_json(call["input"]) if "input" in call else ""
 
 
 def _piece(block: JsonObject) -> Piece:

@@ -320,7 +320,7 @@ REFUSED: list[tuple[str, Break, str]] = [
     ("temperature", top(temperature=0.2), "temperature: Extra inputs are not permitted"),
     ("unknown metadata", top(metadata={"run": "1"}), "metadata.run: Extra inputs are not permitted"),
     ("unknown effort", top(output_config={"effort": "huge"}), "output_config.effort: Input should be"),
-    ("stream", top(stream=True), "the loopback server does not stream yet"),
+    ("stream", top(stream="yes"), "stream: Input should be a valid boolean"),
     ("manual thinking", top(thinking={"type": "enabled", "budget_tokens": 1024}), "is not supported for this model"),
     (
         "too many markers",

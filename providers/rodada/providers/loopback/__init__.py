@@ -15,6 +15,7 @@ from rodada.providers.loopback.openai_chat import Deviation
 from rodada.providers.loopback.received import Received
 from rodada.providers.loopback.script import (
     Body,
+    Broken,
     Call,
     Drop,
     Failure,
@@ -31,6 +32,7 @@ from rodada.providers.loopback.server import Loopback, Script
 
 __all__ = [
     "Body",
+    "Broken",
     "Call",
     "Deviation",
     "Drop",

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
@@ -41,6 +41,18 @@ class Answer:
 
 
 @frozen
+class Stream:
+    """
+    A response that goes out frame by frame, chunked, and how it ends: as it should, by a lost connection, or never.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    frames: tuple[bytes, ...] = field(repr=False)
+    ends: Literal["end", "drop", "hang"] = "end"
+
+
+@frozen
 class Silence:
     """
     No answer: the connection is closed at once.
@@ -54,10 +66,10 @@ class Wait:
     """
 
     until: threading.Event | None = None
-    then: "Answer | Silence" = Silence()
+    then: "Answer | Stream | Silence" = Silence()
 
 
-Outcome: TypeAlias = Answer | Silence | Wait
+Outcome: TypeAlias = Answer | Stream | Silence | Wait
 Respond: TypeAlias = Callable[[Message], Outcome]
 
 
@@ -72,6 +84,7 @@ class Listener:
         self.closing = threading.Event()
         self._lock = threading.Lock()
         self._open: dict[socket.socket, threading.Thread] = {}
+        self.connections = 0
         self._socket = socket.create_server(("127.0.0.1", port), backlog=128)
         self.port: int = self._socket.getsockname()[1]
         self._thread = threading.Thread(target=self._accept, name=f"loopback-{self.port}", daemon=True)
@@ -102,6 +115,7 @@ class Listener:
             thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
             with self._lock:
                 self._open[connection] = thread
+                self.connections += 1
             thread.start()
 
     def _serve(self, connection: socket.socket) -> None:
@@ -178,11 +192,34 @@ class _Connection(BaseHTTPRequestHandler):
     def _perform(self, outcome: Outcome) -> None:
         if isinstance(outcome, Wait):
             outcome = outcome.then if self._waited(outcome.until) else Silence()
-        if isinstance(outcome, Answer):
-            self._write(outcome)
-        else:
-            self.close_connection = True
-            _shut(self.request)
+        match outcome:
+            case Answer():
+                self._write(outcome)
+            case Stream():
+                self._stream(outcome)
+            case Silence():
+                self._leave()
+
+    def _leave(self) -> None:
+        self.close_connection = True
+        _shut(self.request)
+
+    def _stream(self, stream: Stream) -> None:
+        head = [f"HTTP/1.1 {stream.status} {_phrase(stream.status)}", "transfer-encoding: chunked"]
+        head += [f"{name}: {value}" for name, value in stream.headers.items()]
+        try:
+            self.wfile.write("\r\n".join([*head, "", ""]).encode("latin-1"))
+            for frame in stream.frames:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(frame), frame))
+        except OSError:
+            self.listener.on_hang_up()
+            raise
+        if stream.ends == "end":
+            self.wfile.write(b"0\r\n\r\n")
+            return
+        if stream.ends == "hang":
+            self._waited(None)
+        self._leave()
 
     def _write(self, answer: Answer) -> None:
         if answer.promised is not None:

@@ -151,6 +151,19 @@ class Drop:
 
 
 @frozen
+class Broken:
+    """
+    A streamed reply of which only the first `frames` come, and then: the end of the body as if all was well ("end"), a
+    lost connection ("drop"), nothing any more ("hang"), or the vendor's error within the stream. Of a reply that is not
+    streamed nothing comes.
+    """
+
+    reply: "Turn | Body"
+    frames: int
+    then: "Literal['end', 'drop', 'hang'] | Failure" = "drop"
+
+
+@frozen
 class Hang:
     """
     No answer, until the client hangs up or the server closes.
@@ -164,7 +177,7 @@ class Held:
     """
 
     until: threading.Event
-    reply: "Turn | Body | Failure | Raw | Drop"
+    reply: "Turn | Body | Failure | Raw | Drop | Broken"
 
 
-Reply: TypeAlias = Turn | Body | Failure | Raw | Drop | Hang | Held
+Reply: TypeAlias = Turn | Body | Failure | Raw | Drop | Broken | Hang | Held

@@ -12,13 +12,14 @@ from attrs import evolve
 
 from rodada.providers.loopback.anthropic import AnthropicWire
 from rodada.providers.loopback.google import GoogleWire
-from rodada.providers.loopback.http import Answer, Listener, Message, Outcome, Silence, Wait
+from rodada.providers.loopback.http import Answer, Listener, Message, Outcome, Silence, Stream, Wait
 from rodada.providers.loopback.json_values import Object, kind_of, read
 from rodada.providers.loopback.openai_chat import ChatWire, Deviation
 from rodada.providers.loopback.openai_responses import ResponsesWire
 from rodada.providers.loopback.received import Received
 from rodada.providers.loopback.script import (
     Body,
+    Broken,
     Drop,
     Failure,
     Hang,
@@ -162,6 +163,13 @@ class Loopback:
         with self._changed:
             return self._hung_up
 
+    @property
+    def connections(self) -> int:
+        """
+        How many connections were opened since the start.
+        """
+        return 0 if self._listener is None else self._listener.connections
+
     def wait_for(self, condition: Callable[[], bool], seconds: float = 10) -> bool:
         """
         Waits until what the server records (`received`, `hung_up`, `unplayed`) makes the condition true.
@@ -239,10 +247,14 @@ class Loopback:
             case _:
                 return self._at_once(wire, reply, received)
 
-    def _at_once(self, wire: Wire, reply: Turn | Body | Failure | Raw | Drop, received: Received) -> Answer | Silence:
+    def _at_once(
+        self, wire: Wire, reply: Turn | Body | Failure | Raw | Drop | Broken, received: Received
+    ) -> Answer | Stream | Silence:
         match reply:
             case Drop():
                 return Silence()
+            case Broken():
+                return self._broken(wire, reply, received)
             case Raw():
                 headers = {"content-type": "application/json", **reply.headers}
                 return Answer(reply.status, headers, reply.data, reply.promised)
@@ -253,10 +265,23 @@ class Loopback:
             case Turn():
                 return self._said(wire, received, wire.render(reply, received), Body({}))
 
-    def _said(self, wire: Wire, received: Received, body: Object, form: Body) -> Answer:
+    def _said(self, wire: Wire, received: Received, body: Object, form: Body) -> Answer | Stream:
+        headers = {wire.request_id_header: self._ids.fresh("req_"), **form.headers}
         if form.status == 200:
             wire.remember(received, body)
-        return _json(form.status, body, {wire.request_id_header: self._ids.fresh("req_"), **form.headers})
+        if form.status == 200 and wire.streams(received):
+            return _stream(wire.frames(body), headers)
+        return _json(form.status, body, headers)
+
+    def _broken(self, wire: Wire, broken: Broken, received: Received) -> Stream | Silence:
+        if not wire.streams(received):
+            return Silence()
+        reply, request_id = broken.reply, self._ids.fresh("req_")
+        body = reply.json if isinstance(reply, Body) else wire.render(reply, received)
+        frames, headers = wire.frames(body)[: broken.frames], {wire.request_id_header: request_id}
+        if isinstance(broken.then, Failure):
+            return _stream((*frames, wire.error_frame(broken.then, request_id)), headers)
+        return evolve(_stream(frames, headers), ends=broken.then)
 
     def _failed(self, wire: Wire, failure: Failure) -> Answer:
         request_id = self._ids.fresh("req_")
@@ -266,6 +291,10 @@ class Loopback:
 
 def _json(status: int, body: Object, headers: Mapping[str, str]) -> Answer:
     return Answer(status, {"content-type": "application/json", **headers}, json.dumps(body).encode())
+
+
+def _stream(frames: tuple[bytes, ...], headers: Mapping[str, str]) -> Stream:
+    return Stream(200, {"content-type": "text/event-stream; charset=utf-8", **headers}, frames)
 
 
 def _asked(script: Callable[[Received], Reply], received: Received) -> Reply:

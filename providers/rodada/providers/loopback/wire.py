@@ -69,6 +69,24 @@ class Wire(Protocol):
         """
         ...
 
+    def streams(self, received: Received) -> bool:
+        """
+        Whether the client wants the reply as a stream.
+        """
+        ...
+
+    def frames(self, reply: Object) -> tuple[bytes, ...]:
+        """
+        A body as the events of a stream.
+        """
+        ...
+
+    def error_frame(self, failure: Failure, request_id: str) -> bytes:
+        """
+        The error as an event within a stream.
+        """
+        ...
+
     def envelope(self, failure: Failure, request_id: str) -> Object:
         """
         The error as the vendor's body.

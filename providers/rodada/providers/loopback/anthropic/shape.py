@@ -10,7 +10,6 @@ from rodada.providers.loopback.anthropic.models import thinking_types
 from rodada.providers.loopback.anthropic.view import View, bad
 from rodada.providers.loopback.json_values import Json, Object, items, obj, objs, text
 from rodada.providers.loopback.script import Failure
-from rodada.providers.loopback.wire import STREAMING
 
 _REQUIRED = ("model", "max_tokens", "messages")
 _SAMPLING = ("temperature", "top_p", "top_k")
@@ -78,11 +77,12 @@ def parameters_have_their_types(view: View) -> Failure | None:
     return None
 
 
-def does_not_stream(view: View) -> Failure | None:
+def streaming_is_a_flag(view: View) -> Failure | None:
     """
-    Streams are not spoken here yet.
+    `stream` is true or false.
     """
-    return bad(STREAMING) if view.body.get("stream") else None
+    given = view.body.get("stream", False)
+    return None if isinstance(given, bool) else bad("stream: Input should be a valid boolean")
 
 
 def effort_is_known(view: View) -> Failure | None:
@@ -261,7 +261,7 @@ RULES: tuple[Callable[[View], Failure | None], ...] = (
     has_required_parameters,
     has_no_unknown_parameter,
     parameters_have_their_types,
-    does_not_stream,
+    streaming_is_a_flag,
     has_no_unknown_option,
     effort_is_known,
     thinking_fits_the_model,

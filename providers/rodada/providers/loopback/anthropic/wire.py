@@ -4,9 +4,10 @@ The Messages API as a wire of the loopback server.
 
 from collections.abc import Mapping
 
-from rodada.providers.loopback.anthropic import pairing, replies, shape, sources, thinking, tools
+from rodada.providers.loopback.anthropic import pairing, replies, shape, sources, stream, thinking, tools
 from rodada.providers.loopback.anthropic.memory import Memory
 from rodada.providers.loopback.anthropic.view import view
+from rodada.providers.loopback.frames import frame
 from rodada.providers.loopback.json_values import Object, text
 from rodada.providers.loopback.received import Received, first_refusal
 from rodada.providers.loopback.script import Failure, Turn, WireName
@@ -57,6 +58,15 @@ class AnthropicWire:
 
     def remember(self, received: Received, reply: Object) -> None:
         self._memory.remember(received.body, reply)
+
+    def streams(self, received: Received) -> bool:
+        return received.body.get("stream") is True
+
+    def frames(self, reply: Object) -> tuple[bytes, ...]:
+        return stream.frames(reply)
+
+    def error_frame(self, failure: Failure, request_id: str) -> bytes:
+        return frame(replies.envelope(failure, request_id), "error")
 
     def envelope(self, failure: Failure, request_id: str) -> Object:
         return replies.envelope(failure, request_id)

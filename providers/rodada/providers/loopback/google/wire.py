@@ -68,5 +68,14 @@ class GoogleWire:
     def remember(self, received: Received, reply: Object) -> None:
         self._memory.remember(reply)
 
+    def streams(self, received: Received) -> bool:
+        return False
+
+    def frames(self, reply: Object) -> tuple[bytes, ...]:
+        raise NotImplementedError(STREAMING)
+
+    def error_frame(self, failure: Failure, request_id: str) -> bytes:
+        raise NotImplementedError(STREAMING)
+
     def envelope(self, failure: Failure, request_id: str) -> Object:
         return replies.envelope(failure)

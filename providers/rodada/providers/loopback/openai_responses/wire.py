@@ -10,7 +10,7 @@ from rodada.providers.loopback.openai_responses.memory import Memory
 from rodada.providers.loopback.openai_responses.view import view
 from rodada.providers.loopback.received import Received, first_refusal
 from rodada.providers.loopback.script import Failure, Turn, WireName
-from rodada.providers.loopback.wire import Ids
+from rodada.providers.loopback.wire import STREAMING, Ids
 
 _PATH = "/v1/responses"
 _RULES = (*shape.RULES, *tools.RULES, *pairing.RULES, *reasoning.RULES)
@@ -69,6 +69,15 @@ class ResponsesWire:
 
     def remember(self, received: Received, reply: Object) -> None:
         self._memory.remember(reply)
+
+    def streams(self, received: Received) -> bool:
+        return False
+
+    def frames(self, reply: Object) -> tuple[bytes, ...]:
+        raise NotImplementedError(STREAMING)
+
+    def error_frame(self, failure: Failure, request_id: str) -> bytes:
+        raise NotImplementedError(STREAMING)
 
     def envelope(self, failure: Failure, request_id: str) -> Object:
         return replies.envelope(failure)
