@@ -55,7 +55,7 @@ from rodada.statemachine.messages import (
     UserMessage,
 )
 from rodada.statemachine.messages import Usage as OurUsage
-from rodada.statemachine.ports import Delta
+from rodada.statemachine.notice import Delta
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 KEY = "sk-secret-0123456789"

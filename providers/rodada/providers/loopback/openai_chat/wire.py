@@ -12,7 +12,7 @@ from rodada.providers.loopback.openai_responses.replies import envelope
 from rodada.providers.loopback.openai_responses.wire import no_key
 from rodada.providers.loopback.received import Received, first_refusal
 from rodada.providers.loopback.script import Failure, Turn, WireName
-from rodada.providers.loopback.wire import Ids
+from rodada.providers.loopback.wire import STREAMING, Ids
 
 _PATH = "/v1/chat/completions"
 _RULES = (*shape.RULES, *tools.RULES, *pairing.RULES, *wishes.RULES)
@@ -58,6 +58,15 @@ class ChatWire:
         """
         Nothing: no rule of this wire compares an echo with what was sent.
         """
+
+    def streams(self, received: Received) -> bool:
+        return False
+
+    def frames(self, reply: Object) -> tuple[bytes, ...]:
+        raise NotImplementedError(STREAMING)
+
+    def error_frame(self, failure: Failure, request_id: str) -> bytes:
+        raise NotImplementedError(STREAMING)
 
     def envelope(self, failure: Failure, request_id: str) -> Object:
         return envelope(failure)
