@@ -25,6 +25,7 @@ from google.genai import types
 from rodada.providers.anthropic import Anthropic
 from rodada.providers.google import Google
 from rodada.providers.loopback import Call, Loopback, Received, Turn
+from rodada.providers.openai_chat import OpenAIChat
 from rodada.providers.openai_responses import OpenAIResponses
 from rodada.statemachine import Limits, Provider, RunStatus, ToolLoop
 from rodada.tools import tool
@@ -44,7 +45,12 @@ def rounds_so_far(received: Received) -> int:
     """
     Model turns in a request.
     """
-    mark = {"anthropic": b'"tool_result"', "openai": b'"function_call_output"', "google": b'"functionResponse"'}
+    mark = {
+        "anthropic": b'"tool_result"',
+        "openai": b'"function_call_output"',
+        "openai_chat": b'"tool_call_id"',
+        "google": b'"functionResponse"',
+    }
     return received.raw.count(mark[received.wire]) // 2
 
 
@@ -64,7 +70,7 @@ def serve(pipe: Connection, rounds: int) -> None:
         return Turn(calls=calls)
 
     with Loopback(reply) as server:
-        pipe.send({wire: server.base_url(wire) for wire in ("anthropic", "openai", "google")})
+        pipe.send({wire: server.base_url(wire) for wire in ("anthropic", "openai", "openai_chat", "google")})
         with suppress(EOFError):
             pipe.recv()
 
@@ -113,6 +119,21 @@ def hand_written(urls: dict[str, str], rounds: int) -> dict[str, Play]:
                 text = await read_log(**json.loads(call.arguments))
                 items.append({"type": "function_call_output", "call_id": call.call_id, "output": text})
 
+    async def on_chat() -> None:
+        function: Any = {"name": "read_log", "description": "Weights.", "parameters": SCHEMA}
+        messages: list[Any] = [{"role": "user", "content": MESSAGE}]
+        while True:
+            reply = await gpt.chat.completions.create(
+                model="gpt-4.1", messages=messages, tools=[{"type": "function", "function": function}]
+            )
+            calls: list[Any] = reply.choices[0].message.tool_calls or []
+            if not calls:
+                return
+            messages.append({"role": "assistant", "tool_calls": [call.to_dict() for call in calls]})
+            for call in calls:
+                text = await read_log(**json.loads(call.function.arguments))
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": text})
+
     async def on_google() -> None:
         declared = types.Tool(
             function_declarations=[
@@ -137,7 +158,7 @@ def hand_written(urls: dict[str, str], rounds: int) -> dict[str, Play]:
                 parts.append(types.Part(function_response=response))
             contents.append(types.Content(role="user", parts=parts))
 
-    return {"Messages": on_anthropic, "Responses": on_openai, "Gemini": on_google}
+    return {"Messages": on_anthropic, "Responses": on_openai, "Chat": on_chat, "Gemini": on_google}
 
 
 def ours(urls: dict[str, str], rounds: int) -> dict[str, Play]:
@@ -147,6 +168,7 @@ def ours(urls: dict[str, str], rounds: int) -> dict[str, Play]:
     providers: dict[str, Provider] = {
         "Messages": Anthropic("claude-opus-5-5", api_key="k", base_url=urls["anthropic"]),
         "Responses": OpenAIResponses("gpt-5", api_key="k", base_url=urls["openai"]),
+        "Chat": OpenAIChat("gpt-4.1", base_url=urls["openai_chat"]),
         "Gemini": Google("gemini-2.5-flash", api_key="k", base_url=urls["google"]),
     }
 

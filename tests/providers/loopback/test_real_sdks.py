@@ -9,6 +9,7 @@ import anthropic
 import openai
 from google import genai
 from google.genai import types
+from openai.types.chat import ChatCompletion, ChatCompletionMessageParam, ChatCompletionToolUnionParam
 from openai.types.responses import Response, ResponseInputItemParam, ToolParam
 
 from rodada.providers.loopback import Call, Loopback, Turn, Usage
@@ -82,6 +83,39 @@ def test_openai_reads_a_turn_and_sends_it_back() -> None:
     assert (first.output_text, second.output_text) == ("Let me see.", "Done.")
     assert first.usage is not None
     assert (first.usage.input_tokens, first.usage.output_tokens_details.reasoning_tokens) == (100, 5)
+
+
+def test_openai_reads_a_chat_turn_and_sends_it_back() -> None:
+    async def talk(server: Loopback) -> tuple[ChatCompletion, ChatCompletion]:
+        url = server.base_url("openai_chat")
+        async with openai.AsyncOpenAI(api_key="sk-x", base_url=url, max_retries=0) as client:
+            tools: list[ChatCompletionToolUnionParam] = [
+                {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
+                for name in ("add", "save")
+            ]
+            said: list[ChatCompletionMessageParam] = [{"role": "user", "content": "How much?"}]
+            first = await client.chat.completions.create(model="gpt-4.1", tools=tools, messages=said)
+            message = first.choices[0].message
+            calls = message.tool_calls or []
+            echo = {"role": "assistant", "content": message.content, "tool_calls": [each.to_dict() for each in calls]}
+            said.append(cast(ChatCompletionMessageParam, echo))
+            said += [{"role": "tool", "tool_call_id": call.id, "content": "ok"} for call in calls]
+            second = await client.chat.completions.create(model="gpt-4.1", tools=tools, messages=said)
+            return first, second
+
+    with Loopback(SCRIPT) as server:
+        first, second = asyncio.run(talk(server))
+        assert server.refusals == ()
+    calls = first.choices[0].message.tool_calls or []
+    assert [(each.function.name, each.function.arguments) for each in calls if each.type == "function"] == [
+        ("add", '{"a":1}'),
+        ("save", "{}"),
+    ]
+    assert [first.choices[0].finish_reason, second.choices[0].finish_reason] == ["tool_calls", "stop"]
+    assert [first.choices[0].message.content, second.choices[0].message.content] == ["Let me see.", "Done."]
+    assert first.usage is not None
+    assert first.usage.completion_tokens_details is not None
+    assert (first.usage.prompt_tokens, first.usage.completion_tokens_details.reasoning_tokens) == (100, 5)
 
 
 def test_google_reads_a_turn_and_sends_it_back() -> None:

@@ -1,0 +1,208 @@
+"""
+Faults of loops on compatible servers, end to end through the real SDK: what such a server gets wrong changes neither
+what runs nor what is true of it.
+"""
+
+import json
+from collections.abc import Generator
+
+import pytest
+from attrs import field, frozen
+
+from rodada.providers.loopback import Body, Call, Deviation, Loopback, Reply, Turn
+from rodada.providers.loopback.json_values import Object, objs, text
+from rodada.statemachine import ENGLISH, Limits, Outcome, Reason, RunStatus, Status, ToolLoop, Usage
+from rodada.tools import tool
+from support.stage import Stage, set_stage
+from support.virtual_clock import VirtualClock
+from support.wire_pairs import pair_faults
+
+MODEL = "gpt-4.1"
+
+
+@frozen
+class Gym:
+    """
+    A loop with some tools, and what they were asked.
+    """
+
+    stage: Stage
+    ran: list[object] = field(factory=list[object])
+
+    def run(self, *script: Reply, max_rounds: int = 10) -> Outcome:
+        """
+        One message, all of whose replies are wanted and none of whose requests is refused or badly paired.
+        """
+        ran = self.ran
+
+        @tool
+        def weigh(kg: int) -> float:
+            """Weigh something."""
+            ran.append(kg)
+            return kg / 2
+
+        @tool
+        def now() -> object:
+            """Tell the time."""
+            ran.append("now")
+            return {"error": "none", "at": "noon"}
+
+        server = self.stage.server
+        server.play(script)
+        limits = Limits(max_rounds=max_rounds, max_attempts=1)
+        loop = ToolLoop(self.stage.providers[MODEL], tools=[weigh, now], limits=limits, clock=VirtualClock())
+        outcome = self.stage.run(loop.run("Please do."))
+        assert (server.refusals, server.unplayed) == ((), 0)
+        assert [pair_faults("openai_chat", each.body) for each in server.received] == [[]] * len(server.received)
+        return outcome
+
+    @property
+    def told(self) -> list[Object]:
+        """
+        The messages of the last request.
+        """
+        return objs(self.stage.server.requests()[-1]["messages"])
+
+
+def serving(*deviations: Deviation) -> Generator[Gym]:
+    with set_stage(Loopback(chat_deviations={MODEL: deviations})) as stage:
+        yield Gym(stage)
+
+
+@pytest.fixture(name="gym")
+def _gym(request: pytest.FixtureRequest) -> Generator[Gym]:
+    yield from serving(*getattr(request, "param", ()))
+
+
+def deviating(*names: Deviation) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("gym", [names], indirect=True, ids="-".join)
+
+
+def weigh(kg: object, id: str | None = None) -> Call:
+    return Call("weigh", {"kg": kg}, id)
+
+
+def raw(arguments: str, name: str = "weigh") -> Call:
+    return Call(name, arguments)
+
+
+def statuses(outcome: Outcome) -> list[Status]:
+    return [call.status for call in outcome.calls]
+
+
+DONE = Turn("Done.")
+
+
+@deviating("ids_missing")
+def test_f021_f022_calls_without_ids_are_told_apart_in_a_turn_and_over_turns(gym: Gym) -> None:
+    outcome = gym.run(Turn("", [weigh(1), weigh(2)]), Turn("", [weigh(3)]), DONE)
+    assert gym.ran == [1, 2, 3]
+    assert [call.id for call in outcome.calls] == ["call_1_0", "call_1_1", "call_2_0"]
+    assert [each["content"] for each in gym.told if each["role"] == "tool"] == ["0.5", "1.0", "1.5"]
+
+
+def test_f023_colliding_and_empty_ids_are_three_calls(gym: Gym) -> None:
+    outcome = gym.run(Turn("", [weigh(1, "x"), weigh(2, "x"), weigh(3, "")]), DONE)
+    assert (gym.ran, outcome.calls[0].id) == ([1, 2, 3], "x")
+    assert statuses(outcome) == [Status.SUCCEEDED] * 3
+
+
+@deviating("ids_same")
+def test_f023_the_same_id_in_every_turn_is_renamed_in_step(gym: Gym) -> None:
+    outcome = gym.run(Turn("", [weigh(1), weigh(2)]), Turn("", [weigh(3)]), DONE)
+    assert gym.ran == [1, 2, 3]
+    assert len({call.id for call in outcome.calls}) == 3
+
+
+@pytest.mark.parametrize("gym", [(), ("arguments_null",)], indirect=True, ids=["empty", "null"])
+def test_f026_a_call_without_arguments_runs_where_none_are_needed(gym: Gym) -> None:
+    outcome = gym.run(Turn("", [raw("", "now"), raw("")]), DONE)
+    assert (gym.ran, statuses(outcome)) == (["now"], [Status.SUCCEEDED, Status.FAILED])
+    assert [call["function"] for call in objs(gym.told[1]["tool_calls"])] == [
+        {"name": "now", "arguments": "{}"},
+        {"name": "weigh", "arguments": "{}"},
+    ]
+
+
+@pytest.mark.parametrize("arguments", ["[1]", '"x"', "null", "3", '"{\\"kg\\": 1}"', '{"kg": ', "{bad"])
+def test_f027_f028_f029_arguments_that_are_no_object_fail_and_their_siblings_run(gym: Gym, arguments: str) -> None:
+    outcome = gym.run(Turn("", [raw(arguments), weigh(2)]), DONE)
+    assert (gym.ran, statuses(outcome)) == ([2], [Status.FAILED, Status.SUCCEEDED])
+    assert (outcome.status, outcome.answer) == (RunStatus.COMPLETED, "Done.")
+
+
+def test_f043_f044_results_of_every_kind_are_texts_and_an_error_key_is_no_failure(gym: Gym) -> None:
+    outcome = gym.run(Turn("", [weigh(7), Call("now")]), DONE)
+    assert statuses(outcome) == [Status.SUCCEEDED, Status.SUCCEEDED]
+    first, second = (text(each["content"]) for each in gym.told if each["role"] == "tool")
+    assert (first, json.loads(second)) == ("3.5", {"error": "none", "at": "noon"})
+
+
+@pytest.mark.parametrize("arguments", ['{"kg": 1}', "{}", '{"k'])
+def test_f047_f048_f050_no_call_of_a_cut_turn_runs_and_each_is_told_of_the_cut(gym: Gym, arguments: str) -> None:
+    outcome = gym.run(Turn("", [raw(arguments)], stop="cut"), DONE)
+    assert (gym.ran, statuses(outcome), outcome.rounds) == ([], [Status.NOT_EXECUTED], 1)
+    assert ENGLISH.not_executed_because(Reason.CUT) in text(gym.told[2]["content"])
+    assert gym.told[1]["tool_calls"]
+
+
+def test_f049_a_cut_that_the_server_does_not_tell_fails_and_does_not_poison_what_follows(gym: Gym) -> None:
+    outcome = gym.run(Turn("", [raw('{"kg": 1, "note": "abc')], word="tool_calls"), DONE)
+    assert (gym.ran, statuses(outcome)) == ([], [Status.FAILED])
+    assert (outcome.calls[0].arguments, outcome.status) == ('{"kg": 1, "note": "abc', RunStatus.COMPLETED)
+
+
+def test_f056_what_a_filter_left_is_no_answer(gym: Gym) -> None:
+    outcome = gym.run(Turn("I am sorry", word="content_filter"))
+    assert (outcome.status, outcome.reason, outcome.detail) == (
+        RunStatus.INCOMPLETE,
+        Reason.REFUSED,
+        "content_filter",
+    )
+    assert outcome.partial == "I am sorry"
+
+
+def test_f062_a_server_that_ignores_none_runs_nothing_in_the_closing_call(gym: Gym) -> None:
+    outcome = gym.run(Turn("", [weigh(1)]), Turn("", [weigh(2)]), Turn("So far.", [weigh(3)]), max_rounds=1)
+    assert (gym.ran, outcome.answer, outcome.answer_by) == ([1], "So far.", "model")
+    assert statuses(outcome) == [Status.SUCCEEDED, Status.NOT_EXECUTED]
+
+
+WRITTEN = '<tool_call>{"name": "weigh", "arguments": {"kg": 1}}</tool_call>'
+
+
+def test_f064_a_call_written_as_text_is_text(gym: Gym) -> None:
+    outcome = gym.run(Turn(WRITTEN))
+    assert (gym.ran, outcome.status, outcome.answer) == ([], RunStatus.COMPLETED, WRITTEN)
+
+
+@pytest.mark.parametrize("content", [None, "", " \n"])
+def test_f065_a_closing_text_that_the_server_deleted_is_replaced_by_our_own(gym: Gym, content: str | None) -> None:
+    message = {"role": "assistant", "content": content}
+    blank = Body({"choices": [{"message": message, "finish_reason": "stop"}]})
+    outcome = gym.run(Turn("", [weigh(1)]), Turn("", [weigh(2)]), blank, max_rounds=1)
+    assert (outcome.status, outcome.reason, outcome.answer_by) == (RunStatus.INCOMPLETE, Reason.MAX_ROUNDS, "engine")
+    assert outcome.answer == ENGLISH.own_answer(Reason.MAX_ROUNDS, ("weigh",))
+
+
+@deviating("ids_same", "index_on_calls")
+def test_f095_calls_side_by_side_are_never_glued(gym: Gym) -> None:
+    gym.run(Turn("", [weigh(1), weigh(2)]), DONE)
+    assert gym.ran == [1, 2]
+
+
+@deviating("usage_missing")
+def test_f098_a_run_without_usage_completes_and_counts_nothing(gym: Gym) -> None:
+    outcome = gym.run(Turn("", [weigh(1)]), DONE)
+    assert (outcome.status, outcome.usage) == (RunStatus.COMPLETED, Usage())
+
+
+@deviating("stop_beside_calls", "types_missing", "arguments_as_objects")
+def test_calls_run_though_the_server_says_stop(gym: Gym) -> None:
+    outcome = gym.run(Turn("", [weigh(1)]), DONE)
+    assert (gym.ran, outcome.answer) == ([1], "Done.")
+
+
+def test_a_choice_that_is_none_of_ours_never_runs_a_tool(gym: Gym) -> None:
+    outcome = gym.run(Turn("Hm.", [weigh(1)], stop="unknown"))
+    assert (gym.ran, outcome.reason, outcome.detail) == ([], Reason.UNKNOWN_STOP, "a_reason_of_tomorrow")
