@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from rodada.cli.main import call
 TOOLS = '''
 import asyncio
 import os
+import pathlib
 import signal
 import threading
 import time
@@ -55,6 +58,7 @@ async def leave() -> str:
 @tool(writes="log")
 def sleep(seconds: float) -> str:
     """Sleeps in a thread."""
+    pathlib.Path("asleep").touch()
     time.sleep(seconds)
     return "rested"
 
@@ -119,6 +123,15 @@ class Desk:
         code = call(list(arguments))
         out, err = self.capture.readouterr()
         return Said(code, out, err)
+
+    def wait_until_asleep(self) -> None:
+        """
+        Wait until the tool `sleep` runs: that it was started says only that its thread was asked for.
+        """
+        limit = time.monotonic() + 60
+        while not (self.folder / "asleep").exists():
+            assert time.monotonic() < limit, "the tool never ran"
+            threading.Event().wait(0.005)
 
     def run(self, *turns: object, closing: object = None, options: tuple[str, ...] = ()) -> Said:
         """

@@ -7,7 +7,6 @@ import io
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
-import imagesize  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
 from attrs import evolve, frozen
 
 from rodada.statemachine.messages import Media, Part, Text, plain_text
@@ -101,6 +100,8 @@ def _longest_side(media: Media) -> int:
     if not media.media_type.startswith("image/"):
         return -1
     try:
+        import imagesize  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+
         head = io.BytesIO(base64.b64decode(media.data[:LONGEST_HEAD]))
         sides: tuple[int, int] = imagesize.get(head)  # pyright: ignore[reportUnknownMemberType]
     except Exception:  # noqa: BLE001 - whatever strange bytes do to a reader, the vendor may still take them

@@ -409,8 +409,8 @@ def test_no_credentials(headers: dict[str, str]) -> None:
 
 
 def test_an_unknown_path(wire: Client) -> None:
-    reaction = evolve(wire, path="/v1/chat/completions").post(FIRST)
-    assert (reaction.status, reaction.body["error"]["message"]) == (404, "Invalid URL (POST /v1/chat/completions)")
+    reaction = evolve(wire, path="/v1/completions").post(FIRST)
+    assert (reaction.status, reaction.body["error"]["message"]) == (404, "Invalid URL (POST /v1/completions)")
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b'{"top_p": NaN}', b'{"model": "\\uDFFF"}', b"[" * 100_000])

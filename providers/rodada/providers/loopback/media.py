@@ -7,8 +7,6 @@ import binascii
 import io
 import re
 
-import imagesize  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
-
 from rodada.providers.loopback.json_values import Json, text
 
 _STARTS = (
@@ -43,6 +41,8 @@ def longest_side(data: bytes) -> int:
     Pixels of an image's longer side; less than none where it does not tell.
     """
     try:
+        import imagesize  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+
         sides: tuple[int, int] = imagesize.get(io.BytesIO(data))  # pyright: ignore[reportUnknownMemberType]
     except Exception:  # noqa: BLE001 - a reader may fall over any bytes
         return -1
