@@ -2,12 +2,9 @@
 What is decided on the requests in hand: a function of the plan and the votes that count.
 """
 
-from collections.abc import Iterable
-
 from attrs import evolve
 
 from rodada.statemachine.events import ApprovalDecided
-from rodada.statemachine.plan import PlannedCall
 from rodada.statemachine.run import Run, Vote
 
 
@@ -15,16 +12,23 @@ def decision(run: Run, request_id: str) -> bool | None:
     """
     What was decided on a request: one denial decides, or as many distinct approvals as its plan asks for.
     """
-    return _decided(run.plan.call(request_id), run.votes_on(request_id))
+    votes = run.votes_on(request_id)
+    if any(not vote.yes for vote in votes):
+        return False
+    return True if len({vote.by for vote in votes}) >= run.plan.call(request_id).approvals else None
 
 
 def undecided(run: Run) -> tuple[str, ...]:
     """
     Requests in hand that still need a decision.
     """
-    votes = _votes_by_request(run)
+    denied, approved_by = _denied(run), dict[str, set[str]]()
+    for vote in run.votes:
+        approved_by.setdefault(vote.id, set()).add(vote.by)
     return tuple(
-        call.id for call in run.plan.calls if call.approvals and _decided(call, votes.get(call.id, ())) is None
+        call.id
+        for call in run.plan.calls
+        if call.approvals and call.id not in denied and len(approved_by.get(call.id, ())) < call.approvals
     )
 
 
@@ -41,22 +45,12 @@ def leaves_something(run: Run) -> bool:
     """
     Whether there is a request that was not denied.
     """
-    votes = _votes_by_request(run)
-    return any(not call.approvals or _decided(call, votes.get(call.id, ())) is not False for call in run.plan.calls)
+    denied = _denied(run)
+    return any(not call.approvals or call.id not in denied for call in run.plan.calls)
 
 
-def _decided(call: PlannedCall, votes: Iterable[Vote]) -> bool | None:
-    given = tuple(votes)
-    if any(not vote.yes for vote in given):
-        return False
-    return True if len({vote.by for vote in given}) >= call.approvals else None
-
-
-def _votes_by_request(run: Run) -> dict[str, list[Vote]]:
-    found: dict[str, list[Vote]] = {}
-    for vote in run.votes:
-        found.setdefault(vote.id, []).append(vote)
-    return found
+def _denied(run: Run) -> frozenset[str]:
+    return frozenset(vote.id for vote in denials(run))
 
 
 def denials(run: Run) -> tuple[Vote, ...]:

@@ -11,7 +11,7 @@ from typing import Self
 
 from attrs import evolve
 
-from rodada.statemachine.approvals import undecided
+from rodada.statemachine.approvals import undecided, waits_for_decision
 from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver, Ports
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered
 from rodada.statemachine.events import ApprovalDecided, CancelRequested
@@ -177,8 +177,8 @@ class LiveRun:
         if not event.by.strip():
             raise InvalidValue("decision", "it needs somebody: pass by=... from the host's authentication")
         driver = self._driver
-        waiting = undecided(driver.run) if driver is not None else ()
-        if event.id not in waiting:
+        if driver is None or not waits_for_decision(driver.run, event.id):
+            waiting = () if driver is None else undecided(driver.run)
             raise InvalidValue(
                 "decision", f"{event.id!r} does not wait for one; these do: {', '.join(waiting) or 'none'}"
             )

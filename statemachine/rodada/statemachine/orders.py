@@ -101,6 +101,8 @@ def effects(before: Run, event: Event, after: Run) -> tuple[Effect, ...]:
     """
     if before.state is after.state is State.EXECUTE_TOOLS:
         return _effects_on_tools(before, after)
+    if before.state is after.state is State.AWAIT_APPROVAL:
+        return _effects_on_questions(before, event, after)
     old, new = orders(before), orders(after)
     was, stays = frozenset(old), frozenset(new)
     given_up = tuple(
@@ -121,6 +123,17 @@ def _effects_on_tools(before: Run, after: Run) -> tuple[Effect, ...]:
         return starts
     asked = 0 if before.reason is None else was
     return (*starts, *(StopTool(request_id) for request_id in ids(runs & ~asked)))
+
+
+def _effects_on_questions(before: Run, event: Event, after: Run) -> tuple[Effect, ...]:
+    """
+    The same while people are asked.
+    """
+    old, new = undecided(before), undecided(after)
+    was, stays = frozenset(old), frozenset(new)
+    gone = (AskApproval(request_id) for request_id in old if request_id not in stays)
+    given_up = tuple(Abandon(order) for order in gone if not _answers(event, order))
+    return (*given_up, *(AskApproval(request_id) for request_id in new if request_id not in was))
 
 
 def _answers(event: Event, order: AskModel | AskApproval) -> bool:
