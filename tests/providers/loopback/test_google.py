@@ -3,6 +3,7 @@ The Gemini wire: what it renders, and what it refuses.
 """
 
 import base64
+import json
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import cast
@@ -10,7 +11,7 @@ from typing import cast
 import pytest
 from attrs import evolve
 
-from rodada.providers.loopback import Body, Call, Failure, Loopback, Received, Reply, Script, Turn, Usage
+from rodada.providers.loopback import Body, Broken, Call, Failure, Loopback, Received, Reply, Script, Turn, Usage
 from rodada.providers.loopback.json_values import objs
 from support.loopback_client import HEADERS, Break, Client, Json, Reaction, broken, client
 
@@ -441,9 +442,76 @@ def test_no_credentials(key: str | None) -> None:
     assert (reaction.status, reaction.body["error"]["status"]) == (403, "PERMISSION_DENIED")
 
 
-def test_streams_are_not_spoken(wire: Client) -> None:
-    reaction = evolve(wire, path=f"/v1beta/models/{MODEL}:streamGenerateContent?alt=sse").post(FIRST)
-    assert (reaction.status, reaction.body["error"]["message"]) == (400, "the loopback server does not stream yet")
+STREAM = f"/v1beta/models/{MODEL}:streamGenerateContent?alt=sse"
+
+
+def events(one: Client, body: Json) -> list[Json]:
+    one.send(body)
+    response = one.connection.getresponse()
+    assert (response.status, response.getheader("content-type")) == (200, "text/event-stream; charset=utf-8")
+    told = response.read().decode().split("\r\n\r\n")
+    assert told.pop() == ""
+    return [json.loads(each.removeprefix("data: ")) for each in told]
+
+
+def parts_of(chunks: list[Json]) -> list[Json]:
+    return [part for chunk in chunks for part in chunk["candidates"][0]["content"]["parts"]]
+
+
+def test_a_stream_says_a_text_in_pieces_and_how_it_ended_in_the_last_one() -> None:
+    with serving([Turn("Let me look it up.", usage=Usage(100, 20))], path=STREAM) as one:
+        chunks = events(one, FIRST)
+    assert [part["text"] for part in parts_of(chunks)] == ["Let me ", "look it", " up."]
+    assert ["finishReason" in chunk["candidates"][0] for chunk in chunks] == [False, False, True]
+    assert [chunk["usageMetadata"]["candidatesTokenCount"] for chunk in chunks] == [1, 1, 20]
+
+
+def test_a_call_comes_whole_and_the_signature_of_a_text_behind_it() -> None:
+    turns = [Turn("Fine.", [Call("add", {"a": 1}), Call("save")]), Turn("Done.", reasoning=True)]
+    with serving(turns, path=STREAM) as one:
+        said = parts_of(events(one, FIRST))
+        assert [sorted(part) for part in said] == [["text"], ["functionCall", "thoughtSignature"], ["functionCall"]]
+        turn: Json = {"role": "model", "parts": said}
+        answered: Json = {**FIRST, "contents": [*FIRST["contents"], turn, responses(turn)]}
+        *text, signed = parts_of(events(one, answered))
+    assert (text, sorted(signed), signed["text"]) == ([{"text": "Done."}], ["text", "thoughtSignature"], "")
+
+
+def test_the_empty_text_that_carries_a_signature_comes_back_as_it_is() -> None:
+    with serving([Turn("Fine.", reasoning=True), Turn("Good."), Turn("Good.")], path=STREAM) as one:
+        text, signed = parts_of(events(one, FIRST))
+        more = {"role": "user", "parts": [{"text": "And now?"}]}
+
+        def echoed(*parts: Json) -> Json:
+            return {**FIRST, "contents": [*FIRST["contents"], {"role": "model", "parts": [*parts]}, more]}
+
+        assert events(one, echoed(text, signed))
+        moved = one.post(echoed({**text, "thoughtSignature": signed["thoughtSignature"]}))
+        assert (moved.status, moved.body["error"]["message"]) == (400, "Invalid thought signature.")
+
+
+def test_a_blocked_prompt_and_a_body_of_another_form_are_one_event() -> None:
+    blocked, other = {"promptFeedback": {"blockReason": "SAFETY"}}, {"what": "is this"}
+    with serving([Body(blocked), Body(other)], path=STREAM) as one:
+        assert [events(one, FIRST), events(one, FIRST)] == [[blocked], [other]]
+
+
+def test_a_stream_breaks_off_where_the_script_says_so() -> None:
+    turn = Turn("Let me look it up.")
+    with serving([Broken(turn, 2, "end"), Broken(turn, 1, Failure(503, "Not now."))], path=STREAM) as one:
+        assert len(events(one, FIRST)) == 2
+        _, error = events(one, FIRST)
+    assert error == {"error": {"code": 503, "message": "Not now.", "status": "UNAVAILABLE"}}
+
+
+def test_a_stream_is_asked_for_as_events(wire: Client) -> None:
+    reaction = evolve(wire, path=STREAM.removesuffix("?alt=sse")).post(FIRST)
+    assert (reaction.status, reaction.body["error"]["status"]) == (400, "INVALID_ARGUMENT")
+
+
+def test_a_bad_request_for_a_stream_is_refused_as_any(wire: Client) -> None:
+    reaction = evolve(wire, path=STREAM).post({**FIRST, "stream": True})
+    assert (reaction.status, reaction.body["error"]["status"]) == (400, "INVALID_ARGUMENT")
 
 
 def test_an_unknown_path(wire: Client) -> None:

@@ -28,6 +28,7 @@ class Received:
     headers: Mapping[str, str] = field(repr=False)
     body: Object = field(repr=False)
     raw: bytes = field(repr=False)
+    query: str = ""
     refusal: Failure | None = None
 
     @property

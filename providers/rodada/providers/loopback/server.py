@@ -185,9 +185,9 @@ class Loopback:
             self._changed.notify_all()
 
     def _respond(self, message: Message) -> Outcome:
-        path = message.target.partition("?")[0]
+        path, _, query = message.target.partition("?")
         wire = next(each for each in self._wires if each.owns(path, message.headers))
-        received = self._record(self._judge(wire, message, path))
+        received = self._record(self._judge(wire, message, path, query))
         if received.refusal is not None:
             return self._failed(wire, received.refusal)
         try:
@@ -209,7 +209,7 @@ class Loopback:
             if self._received[received.number : received.number + 1] == [received]:
                 self._received[received.number] = evolve(received, refusal=refusal)
 
-    def _judge(self, wire: Wire, message: Message, path: str) -> Received:
+    def _judge(self, wire: Wire, message: Message, path: str, query: str) -> Received:
         body, refusal = _read(message.body) if message.method == "POST" else ({}, None)
         refusal = wire.turn_away(message.method, path, message.headers) or refusal
         received = Received(
@@ -221,6 +221,7 @@ class Loopback:
             headers=message.headers,
             body=body,
             raw=message.body,
+            query=query,
         )
         return evolve(received, refusal=refusal or self._too_large(wire, message) or wire.refuse(received))
 

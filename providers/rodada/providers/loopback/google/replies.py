@@ -9,6 +9,7 @@ from typing import cast
 
 from rodada.providers.loopback.google.memory import part_digest
 from rodada.providers.loopback.google.models import signs_always
+from rodada.providers.loopback.google.stream import wants_stream
 from rodada.providers.loopback.json_values import Json, Object, obj, seal
 from rodada.providers.loopback.received import Received
 from rodada.providers.loopback.script import Call, Failure, Stop, Turn, UnspeakableTurn, Usage
@@ -46,6 +47,8 @@ def render(turn: Turn, received: Received, ids: Ids, with_ids: bool) -> Object:
     for call in turn.calls:
         parts.append({"functionCall": _call(call, received, ids, with_ids)})
     if turn.reasoning or (turn.calls and signs_always(received.model)):
+        if wants_stream(received) and parts and not turn.calls:
+            parts.append({"text": ""})  # the signature comes last, when the text is out already
         _sign(parts, ids.fresh("ts_", received.raw))
     word = turn.word or _WORDS[turn.stop]
     candidate: Object = {"content": {"role": "model", "parts": cast(Json, parts)}, "finishReason": word, "index": 0}

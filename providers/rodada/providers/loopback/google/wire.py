@@ -5,14 +5,15 @@ generateContent as a wire of the loopback server.
 import re
 from collections.abc import Mapping
 
-from rodada.providers.loopback.google import blobs, pairing, replies, shape, signatures, tools
+from rodada.providers.loopback.frames import frame
+from rodada.providers.loopback.google import blobs, pairing, replies, shape, signatures, stream, tools
 from rodada.providers.loopback.google.fields import UnreadableField, normal
 from rodada.providers.loopback.google.memory import Memory
 from rodada.providers.loopback.google.view import bad, view
 from rodada.providers.loopback.json_values import Object
 from rodada.providers.loopback.received import Received, first_refusal
 from rodada.providers.loopback.script import Failure, Turn, WireName
-from rodada.providers.loopback.wire import STREAMING, Ids
+from rodada.providers.loopback.wire import Ids
 
 _PATH = re.compile(r"/v1(?:beta)?/models/([^/:]+):(\w+)")
 _RULES = (*shape.RULES, *blobs.RULES, *tools.RULES, *pairing.RULES, *signatures.RULES)
@@ -20,11 +21,13 @@ _NO_KEY = (
     "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other "
     "form of API consumer identity to call this API."
 )
+_NO_ARRAY = "the loopback server streams events, not the array that the vendor sends without alt=sse"
 
 
 class GoogleWire:
     """
-    Implements `Wire` for POST /v1/models/{model}:generateContent, and the same under /v1beta.
+    Implements `Wire` for POST /v1/models/{model}:generateContent and :streamGenerateContent, and the same under
+    /v1beta.
     """
 
     name: WireName = "google"
@@ -42,11 +45,11 @@ class GoogleWire:
 
     def turn_away(self, method: str, path: str, headers: Mapping[str, str]) -> Failure | None:
         found = _PATH.fullmatch(path)
-        if found is None or method != "POST" or found[2] not in ("generateContent", "streamGenerateContent"):
+        if found is None or method != "POST" or found[2] not in ("generateContent", stream.METHOD):
             return Failure(404, f"Requested entity was not found: {method} {path}")
         if not headers.get("x-goog-api-key"):
             return Failure(403, _NO_KEY)
-        return bad(STREAMING) if found[2] == "streamGenerateContent" else None
+        return None
 
     def too_large(self, most: int) -> Failure:
         return bad(f"Request payload size exceeds the limit: {most} bytes.")
@@ -56,6 +59,8 @@ class GoogleWire:
         return found[1] if found else ""
 
     def refuse(self, received: Received) -> Failure | None:
+        if stream.wants_stream(received) and "alt=sse" not in received.query.split("&"):
+            return bad(_NO_ARRAY)
         try:
             body = normal(received.body)
         except UnreadableField as error:
@@ -69,13 +74,13 @@ class GoogleWire:
         self._memory.remember(reply)
 
     def streams(self, received: Received) -> bool:
-        return False
+        return stream.wants_stream(received)
 
     def frames(self, reply: Object) -> tuple[bytes, ...]:
-        raise NotImplementedError(STREAMING)
+        return stream.frames(reply)
 
     def error_frame(self, failure: Failure, request_id: str) -> bytes:
-        raise NotImplementedError(STREAMING)
+        return frame(replies.envelope(failure), end="\r\n")
 
     def envelope(self, failure: Failure, request_id: str) -> Object:
         return replies.envelope(failure)
