@@ -371,6 +371,11 @@ def test_errors_of_servers_that_only_resemble_openai_are_told(body: JsonObject, 
     assert (type(error).__name__, error.message, error.status) == ("ProviderRejected", told, 404)
 
 
+def test_a_history_that_llama_cpp_finds_too_long_is_too_large() -> None:
+    body: JsonObject = {"error": {"code": 400, "message": "too long", "type": "exceed_context_size_error"}}
+    assert type(failed(Body(body, status=400))) is ProviderTooLarge
+
+
 def test_a_page_is_no_message() -> None:
     page = Raw(b"<html>Bad gateway</html>", status=502, headers={"content-type": "text/html"})
     assert failed(page).message == "HTTP status 502"

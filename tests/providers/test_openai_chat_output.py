@@ -2,17 +2,31 @@
 What a body of Chat Completions becomes.
 """
 
-from typing import get_args
+from typing import Any, TypeAlias, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from openai.types.chat.chat_completion import Choice
 
+from rodada.providers.openai_chat_input import request_fields
 from rodada.providers.openai_chat_output import STOPS, read_turn
 from rodada.providers.openai_responses_input import legal_name
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import ProviderError, ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
-from rodada.statemachine.messages import ModelTurn, Piece, Stop, Text, ToolRequest, Usage, UserMessage
+from rodada.statemachine.messages import (
+    Exchange,
+    ModelTurn,
+    Piece,
+    Status,
+    Stop,
+    Text,
+    ToolRequest,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 ASKING = ModelRequest(conversation=Conversation("c", (UserMessage("u", (Text("a"),)),)))
@@ -273,3 +287,39 @@ def test_an_error_inside_an_answer_is_the_error(error: JsonValue, kind: str, ret
         with pytest.raises(ProviderError) as caught:
             read_turn(each, ASKING)
         assert (type(caught.value).__name__, caught.value.retryable, caught.value.message) == (kind, retryable, told)
+
+
+NOTHING: dict[str, Any] = {}
+Values: TypeAlias = st.SearchStrategy[Any]
+WORDS: Values = st.sampled_from(("", "a", "function", "tool_calls", '{"a":1}', '{"a"'))
+SCALARS: Values = (
+    st.none() | st.booleans() | st.integers(-2, 2) | st.floats(allow_nan=False, allow_infinity=False) | WORDS
+)
+ANYTHING: Values = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4)
+)
+FUNCTIONS: Values = st.fixed_dictionaries(NOTHING, optional={"name": WORDS | ANYTHING, "arguments": WORDS | ANYTHING})
+CALLS: Values = st.lists(
+    st.fixed_dictionaries({"function": FUNCTIONS}, optional={"id": WORDS | ANYTHING, "type": ANYTHING}), max_size=3
+)
+MESSAGES: Values = st.fixed_dictionaries(
+    NOTHING,
+    optional={"content": ANYTHING, "tool_calls": CALLS | ANYTHING, "function_call": FUNCTIONS, "refusal": ANYTHING},
+)
+
+
+@given(MESSAGES | ANYTHING, ANYTHING, WORDS | st.just("stop") | st.just("length"))
+def test_whatever_stands_in_a_body_is_a_turn_that_can_be_sent_back_or_an_error_of_ours(
+    message: JsonValue, usage: JsonValue, finish: JsonValue
+) -> None:
+    try:
+        told = read_turn(body(message, finish, usage=usage), ASKING)
+    except ProviderError:
+        return
+    if told.requests:
+        results = tuple(ToolResult.of(each, Status.FAILED, "no") for each in told.requests)
+        told_on = ASKING.conversation.append(Exchange(told, results))
+        for each in (told_on, Conversation.from_json(told_on.to_json())):
+            sent = request_fields(ModelRequest(conversation=each))["messages"]
+            assert isinstance(sent, list)
+            assert len(sent) == 2 + len(results)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from openai import APIStatusError
 
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-TOO_LONG_CODES = frozenset({"context_length_exceeded"})
+TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})  # OpenAI, llama.cpp
 MESSAGES = ("message", "detail")  # the vendor's name, and that of servers that only resemble it
 PASSING_CODES = frozenset({"server_error", "rate_limit_exceeded", "vector_store_timeout"})
 
