@@ -273,6 +273,8 @@ def test_body_of_another_form_is_garbled(wrong: JsonObject) -> None:
         ({"message": "Overloaded", "code": 502}, "ProviderOverloaded", True, "Overloaded"),
         ({"message": "Slow down", "code": 429}, "ProviderOverloaded", True, "Slow down"),
         ({"message": "No", "code": 400, "type": "bad"}, "ProviderRejected", False, "No"),
+        ({"message": "No", "code": 400}, "ProviderRejected", False, "No"),
+        ({"message": "No", "code": 401}, "ProviderAuthentication", False, "No"),
         ({"message": "Hm", "code": "server_error"}, "ProviderOverloaded", True, "Hm"),
         ({"message": "Long", "code": "context_length_exceeded"}, "ProviderTooLarge", False, "Long"),
         ({"message": "No", "type": "invalid_request_error"}, "ProviderRejected", False, "No"),
