@@ -42,25 +42,40 @@ texts = st.text(st.characters(codec="utf-8"), max_size=30)
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | texts, lambda each: st.lists(each, max_size=3), max_leaves=4
 )
-objects = st.dictionaries(texts, values, max_size=3)
-blocks = st.one_of(
-    st.fixed_dictionaries({"type": st.just("text"), "text": texts}),
-    st.fixed_dictionaries({"type": st.just("thinking"), "thinking": texts, "signature": texts}),
-    st.fixed_dictionaries({"type": st.just("redacted_thinking"), "data": texts}),
-    st.fixed_dictionaries({"type": st.just("tool_use"), "id": texts, "name": texts, "input": objects}),
-    st.fixed_dictionaries({"type": st.just("block_of_tomorrow"), "more": values}),
-)
-messages = st.fixed_dictionaries(
-    {
-        "id": texts,
-        "type": st.just("message"),
-        "content": st.lists(blocks, max_size=4),
-        "stop_reason": st.sampled_from(["end_turn", "tool_use", "max_tokens", "word_of_tomorrow"]),
-        "stop_sequence": st.none() | texts,
-        "stop_details": st.none() | objects,
-        "usage": st.fixed_dictionaries({"input_tokens": st.integers(0, 9), "output_tokens": st.integers(2, 9)}),
+objects: st.SearchStrategy[JsonObject] = st.dictionaries(texts, values, max_size=3)
+
+
+def block(kind: str, text: str, other: str, fields: JsonObject) -> JsonObject:
+    kinds: dict[str, JsonObject] = {
+        "text": {"text": text},
+        "thinking": {"thinking": text, "signature": other},
+        "redacted_thinking": {"data": text},
+        "tool_use": {"id": text, "name": other, "input": fields},
+        "block_of_tomorrow": {"more": fields},
     }
+    return {"type": kind, **kinds[kind]}
+
+
+blocks = st.builds(
+    block,
+    st.sampled_from(["text", "thinking", "redacted_thinking", "tool_use", "block_of_tomorrow"]),
+    texts,
+    texts,
+    objects,
 )
+
+
+@st.composite
+def messages(draw: st.DrawFn) -> JsonObject:
+    return {
+        "id": draw(texts),
+        "type": "message",
+        "content": [*draw(st.lists(blocks, max_size=4))],
+        "stop_reason": draw(st.sampled_from(["end_turn", "tool_use", "max_tokens", "word_of_tomorrow"])),
+        "stop_sequence": draw(st.none() | texts),
+        "stop_details": draw(st.none() | objects),
+        "usage": {"input_tokens": draw(st.integers(0, 9)), "output_tokens": draw(st.integers(2, 9))},
+    }
 
 
 def chunks(data: bytes, cuts: list[int]) -> list[bytes]:
@@ -84,7 +99,7 @@ def put_together(data: bytes, cuts: list[int]) -> tuple[StreamedMessage, list[De
     return streamed, heard
 
 
-@given(messages, st.lists(st.integers(0, 10_000), max_size=20))
+@given(messages(), st.lists(st.integers(0, 10_000), max_size=20))
 def test_any_message_is_put_together_as_it_would_have_come_whole(message: JsonObject, cuts: list[int]) -> None:
     streamed, heard = put_together(b"".join(frames(message)), cuts)
     assert streamed.whole
@@ -95,7 +110,7 @@ def test_any_message_is_put_together_as_it_would_have_come_whole(message: JsonOb
     assert said == "".join(str(block["text"]) for block in content if block["type"] == "text")
 
 
-@given(messages, st.integers(0, 200))
+@given(messages(), st.integers(0, 200))
 def test_a_message_that_was_cut_is_never_whole(message: JsonObject, kept: int) -> None:
     sent = frames(message)
     streamed, _ = put_together(b"".join(sent[: min(kept, len(sent) - 1)]), [])
