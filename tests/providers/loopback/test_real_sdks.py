@@ -99,7 +99,10 @@ def test_openai_reads_a_chat_turn_and_sends_it_back() -> None:
             calls = message.tool_calls or []
             echo = {"role": "assistant", "content": message.content, "tool_calls": [each.to_dict() for each in calls]}
             said.append(cast(ChatCompletionMessageParam, echo))
-            said += [{"role": "tool", "tool_call_id": call.id, "content": "ok"} for call in calls]
+            results: list[ChatCompletionMessageParam] = [
+                {"role": "tool", "tool_call_id": call.id, "content": "ok"} for call in calls
+            ]
+            said += results
             second = await client.chat.completions.create(model="gpt-4.1", tools=tools, messages=said)
             return first, second
 
