@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, cast
-from urllib.parse import urlsplit
 
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
@@ -14,7 +13,7 @@ from rodada.providers.json_body import read_body
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
 from rodada.providers.openai_chat_input import WIRE, request_fields
 from rodada.providers.openai_chat_output import read_turn
-from rodada.providers.openai_client import BASE_URL, RawAnswer, checked_client, new_client
+from rodada.providers.openai_client import BASE_URL, RawAnswer, checked_client, is_openai, new_client
 from rodada.providers.openai_failures import from_sdk
 from rodada.providers.request_size import check_size
 from rodada.statemachine.errors import LoopError, ProviderGarbled, ProviderTimeout
@@ -95,7 +94,7 @@ class OpenAIChat:
             **checked_options(NAME, options or {}, ELSEWHERE),
             "model": model,
             "messages": [],  # the SDK wants some; the true ones stand in extra_body
-            **({"store": False} if _is_openai(url) else {}),
+            **({"store": False} if is_openai(url) else {}),
             **_limit(max_output_tokens, dialect),
         }
         self._clients = LoopClients(NAME, lambda: new_client(key, base_url), given)
@@ -151,13 +150,8 @@ class OpenAIChat:
             raise from_sdk(WIRE, error, client.api_key) from None
 
 
-def _is_openai(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host == "api.openai.com" or host.endswith(".api.openai.com")
-
-
 def _key(api_key: str | None, url: str) -> str:
-    if _is_openai(url):
+    if is_openai(url):
         return find_key(NAME, api_key, KEY_VARIABLES)
     return find_key(NAME, api_key or os.environ.get(OTHER_KEY_VARIABLE) or NO_KEY, ())
 

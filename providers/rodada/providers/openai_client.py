@@ -3,6 +3,7 @@ A client of OpenAI's SDK as both of its wires use it.
 """
 
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
 
 from rodada.providers.construction import refuse_beside_client
 from rodada.statemachine.errors import InvalidValue
@@ -34,15 +35,27 @@ class RawAnswer(Protocol):
         ...
 
 
+def is_openai(url: str) -> bool:
+    """
+    Whether an address is OpenAI's own.
+    """
+    host = urlsplit(url).hostname or ""
+    return host == "api.openai.com" or host.endswith(".api.openai.com")
+
+
 def new_client(key: str, base_url: str | None) -> "AsyncOpenAI":
     """
-    A client without retries; without an address it is OpenAI's own, whatever the environment says.
+    A client without retries; without an address it is OpenAI's own, whatever the environment says. Organisation and
+    project of the environment are told to OpenAI alone.
     """
     from openai import AsyncOpenAI, Timeout
 
     # The time of a call is limited as a whole, where it is made: the SDK's limit is for each read.
     timeout = Timeout(None, connect=CONNECT_SECONDS)
-    return AsyncOpenAI(api_key=key, base_url=base_url or BASE_URL, timeout=timeout, max_retries=0)
+    client = AsyncOpenAI(api_key=key, base_url=base_url or BASE_URL, timeout=timeout, max_retries=0)
+    if not is_openai(str(client.base_url)):
+        client.organization = client.project = None
+    return client
 
 
 def checked_client(provider: str, client: object, api_key: str | None, base_url: str | None) -> "AsyncOpenAI":
