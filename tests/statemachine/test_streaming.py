@@ -3,6 +3,7 @@ Streaming: watchers hear a turn while it is said, and what they were told adds u
 """
 
 import asyncio
+import gc
 from collections.abc import Callable
 from functools import reduce
 
@@ -141,6 +142,50 @@ def test_what_is_told_adds_up_from_any_point_however_little_is_kept(monkeypatch:
                 assert reduce(told, later, before) == of_outcome(outcome)
 
     asyncio.run(scene())
+
+
+@pytest.mark.parametrize("seen", [-1, 0, 1, 5])
+@pytest.mark.parametrize("kept", [1, 2, 7])
+def test_a_watcher_that_comes_back_too_late_loses_only_what_is_no_longer_kept(
+    monkeypatch: pytest.MonkeyPatch, kept: int, seen: int
+) -> None:
+    everything, _ = asyncio.run(noticed(talkative_loop()))
+    monkeypatch.setattr(live_module, "LONGEST_QUEUE", kept)
+    lost = len(everything) - kept
+
+    async def scene() -> list[Notice]:
+        async with talkative_loop().start("How much?") as live:
+            await live.outcome()
+            return [notice async for notice in live.events(after=seen)]
+
+    gap, so_far, *rest = asyncio.run(scene())
+    assert gap == Gap(lost - max(seen, 0), n=lost)
+    assert so_far == SoFar(reduce(told, everything[:lost], Said()), n=lost)
+    assert [(type(each), each.n) for each in rest] == [(type(each), each.n) for each in everything[lost:]]
+    assert isinstance(rest[-1], Ended)
+
+
+def test_watchers_that_left_are_told_nothing_more() -> None:
+    def watchers() -> int:
+        gc.collect()
+        return sum(type(each).__name__ == "_Watcher" for each in gc.get_objects())
+
+    async def scene() -> int:
+        provider = HeldProvider()
+        async with ToolLoop(provider, limits=UNHURRIED).start("How much?") as live:
+            staying = live.events()
+            for _ in range(20):
+                live.events()
+                async for _notice in live.events(after=0):
+                    break
+            await idle()
+            count = watchers()
+            provider.say("done")
+            assert [type(each) async for each in staying][-1] is Ended
+            return count
+
+    before = watchers()
+    assert asyncio.run(scene()) == before + 1
 
 
 @pytest.mark.parametrize("kept", [1, 2, 3, 7])

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from types import TracebackType
 from typing import Self
+from weakref import WeakSet
 
 from attrs import evolve
 
@@ -76,10 +77,12 @@ class LiveRun:
         self.id = run.id
         self._first = run
         self._ports = ports
-        self._watchers: list[_Watcher] = []
+        # A watcher lives as long as its reader: one that left, as over a lost connection, is told nothing more.
+        self._watchers: WeakSet[_Watcher] = WeakSet()
         self._told: deque[Notice] = deque(maxlen=LONGEST_QUEUE)
         self._count = 0
         self._said = Said()
+        self._said_before_kept = Said()
         self._driver: AsyncioDriver | None = None
         self._task: asyncio.Task[Outcome] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -125,16 +128,15 @@ class LiveRun:
         if self._task is not None and self._task.done():
             watcher.close()
         else:
-            self._watchers.append(watcher)
+            self._watchers.add(watcher)
         return watcher.read()
 
     def _since(self, after: int | None) -> list[Notice]:
         if after is None or after >= self._count:
             return []
         kept = [notice for notice in self._told if notice.n > after]
-        if kept and kept[0].n == after + 1:
-            return kept
-        return [*_gap(self._count - after, self._count, self._said)]
+        missed = kept[0].n - 1 - max(after, 0)
+        return [*_gap(missed, kept[0].n - 1, self._said_before_kept), *kept] if missed else kept
 
     def cancel(self, detail: str = "") -> None:
         """
@@ -201,6 +203,8 @@ class LiveRun:
     def _tell(self, notice: Notice) -> None:
         self._count += 1
         numbered = evolve(notice, n=self._count)
+        if len(self._told) == self._told.maxlen:
+            self._said_before_kept = told(self._said_before_kept, self._told[0])
         self._told.append(numbered)
         for watcher in self._watchers:
             watcher.put(numbered, self._said)
