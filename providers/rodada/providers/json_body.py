@@ -4,7 +4,7 @@ could not be sent back as it came.
 """
 
 from rodada.statemachine.errors import ProviderGarbled
-from rodada.statemachine.jsontext import JsonObject, clean_text, dump_json, parse_json
+from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_text, dump_json, parse_json
 
 
 def read_body(provider: str, content: bytes) -> JsonObject:
@@ -15,10 +15,23 @@ def read_body(provider: str, content: bytes) -> JsonObject:
         ProviderGarbled: it holds none.
     """
     try:
-        # Dumped once: what it holds must be sendable again, numbers beyond a float's range and surrogates included.
-        body = parse_json(clean_text(dump_json(parse_json(content.decode("utf-8")))))
+        body = parse_json(content.decode("utf-8"))
     except ValueError:
         raise ProviderGarbled(provider, "the answer is no JSON") from None
-    if not isinstance(body, dict):
+    return sendable(provider, body)
+
+
+def sendable(provider: str, body: JsonValue) -> JsonObject:
+    """
+    The object as it can be sent again, numbers beyond a float's range and surrogates included.
+
+    Raises:
+        ProviderGarbled: it is none, or cannot be.
+    """
+    try:
+        sent = parse_json(clean_text(dump_json(body)))
+    except (ValueError, RecursionError):
+        raise ProviderGarbled(provider, "the answer cannot be written as JSON") from None
+    if not isinstance(sent, dict):
         raise ProviderGarbled(provider, "the answer is no JSON object")
-    return body
+    return sent

@@ -4,19 +4,18 @@ Chat Completions: servers that speak OpenAI's older wire (llama.cpp, vLLM, Ollam
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
-from rodada.providers.json_body import read_body
+from rodada.providers.openai_call import Call, Create, whole_turn
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
 from rodada.providers.openai_chat_input import WIRE, request_fields
 from rodada.providers.openai_chat_output import read_turn
-from rodada.providers.openai_client import BASE_URL, RawAnswer, checked_client, is_openai, new_client
-from rodada.providers.openai_failures import from_sdk
-from rodada.providers.request_size import check_size
-from rodada.statemachine.errors import LoopError, ProviderGarbled, ProviderTimeout
+from rodada.providers.openai_client import BASE_URL, checked_client, is_openai, new_client
+from rodada.statemachine.errors import ProviderTimeout
 from rodada.statemachine.jsontext import JsonObject
 from rodada.statemachine.messages import ModelTurn
 from rodada.statemachine.ports import Watch
@@ -124,13 +123,10 @@ class OpenAIChat:
         await self._clients.aclose(lambda client: client.close())
 
     async def _ask(self, client: "AsyncOpenAI", request: ModelRequest) -> ModelTurn:
-        fields = request_fields(request, self._dialect)
-        answer = await self._post(client, self._arguments(fields), request.max_request_bytes)
-        try:
-            return read_turn(read_body(WIRE, answer.content), request)
-        except ProviderGarbled as error:
-            error.request_id = answer.request_id
-            raise
+        arguments = self._arguments(request_fields(request, self._dialect))
+        read = partial(read_turn, request=request)
+        call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, read)
+        return await whole_turn(call, cast("Create", client.chat.completions.with_raw_response.create))
 
     def _arguments(self, fields: JsonObject) -> dict[str, object]:
         # Beside the typed arguments, for the SDK walks those piece by piece at every call: a history costs more
@@ -138,16 +134,6 @@ class OpenAIChat:
         extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})
         arguments = {**self._fixed, "extra_body": {**extra, **fields}}
         return arguments if "tools" in fields else _without_tool_options(arguments)
-
-    async def _post(self, client: "AsyncOpenAI", arguments: dict[str, object], most: int | None) -> RawAnswer:
-        create = cast("Callable[..., Awaitable[RawAnswer]]", client.chat.completions.with_raw_response.create)
-        try:
-            check_size(WIRE, arguments, most)
-            return await create(**arguments)
-        except LoopError:
-            raise
-        except Exception as error:  # noqa: BLE001 (always raised again, but without its text, which may hold secrets)
-            raise from_sdk(WIRE, error, client.api_key) from None
 
 
 def _key(api_key: str | None, url: str) -> str:

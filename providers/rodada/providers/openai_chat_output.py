@@ -7,11 +7,10 @@ its text are text. Of several choices the first is taken, for only one is asked 
 
 from collections.abc import Mapping
 
-from rodada.providers.failures import from_answer, short
 from rodada.providers.openai_chat_input import WIRE, called
-from rodada.providers.openai_failures import from_failed_response
+from rodada.providers.openai_failures import from_told_error
 from rodada.providers.openai_responses_input import legal_name
-from rodada.statemachine.errors import ProviderError, ProviderGarbled
+from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import ModelTurn, Piece, Stop, ToolRequest, Usage
 from rodada.statemachine.request import ModelRequest
@@ -63,23 +62,10 @@ def _choice(body: JsonObject) -> JsonObject:
     choice = _object(choices[0]) if isinstance(choices, list) and choices else {}
     for error in (body.get("error"), choice.get("error")):
         if error:
-            raise _failure(error)
+            raise from_told_error(WIRE, error)
     if not choice:
         raise ProviderGarbled(WIRE, "the answer has no choice")
     return choice
-
-
-def _failure(error: JsonValue) -> ProviderError:
-    """
-    The error that a gateway reports with HTTP status 200; a number for a code is the status that it means.
-    """
-    told = _object(error)
-    code, message = told.get("code"), _text(told.get("message")) or _text(error)
-    if isinstance(code, int) and 400 <= code < 600:
-        return from_answer(
-            WIRE, code, short(message) or f"HTTP status {code}", {}, code=_text(told.get("type")) or None
-        )
-    return from_failed_response(WIRE, _text(code) or _text(told.get("type")) or None, message)
 
 
 def _stop(choice: JsonObject, message: JsonObject, calls: list[JsonObject]) -> tuple[Stop, str]:

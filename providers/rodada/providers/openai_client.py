@@ -2,7 +2,7 @@
 A client of OpenAI's SDK as both of its wires use it.
 """
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from rodada.providers.construction import refuse_beside_client
@@ -13,26 +13,6 @@ if TYPE_CHECKING:
 
 BASE_URL = "https://api.openai.com/v1"
 CONNECT_SECONDS = 10
-
-
-class RawAnswer(Protocol):
-    """
-    An HTTP answer that the SDK has not read.
-    """
-
-    @property
-    def content(self) -> bytes:
-        """
-        The body.
-        """
-        ...
-
-    @property
-    def request_id(self) -> str | None:
-        """
-        The vendor's id of the request.
-        """
-        ...
 
 
 def is_openai(url: str) -> bool:

@@ -16,14 +16,22 @@ from rodada.statemachine.errors import (
     ProviderTooLarge,
     ProviderUnreachable,
 )
+from rodada.statemachine.jsontext import JsonObject, JsonValue
 
 if TYPE_CHECKING:
     from openai import APIStatusError
 
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})  # OpenAI, llama.cpp
+EVENT = "error"
 MESSAGES = ("message", "detail")  # the vendor's name, and that of servers that only resemble it
-PASSING_CODES = frozenset({"server_error", "rate_limit_exceeded", "vector_store_timeout"})
+PASSING_CODES = frozenset(
+    {
+        *("server_error", "rate_limit_exceeded", "vector_store_timeout"),
+        # types, where servers give no code
+        *("rate_limit_error", "overloaded_error", "api_error", "timeout_error", "InternalServerError"),
+    }
+)
 
 
 def from_sdk(provider: str, error: Exception, secret: str) -> ProviderError:
@@ -51,6 +59,28 @@ def from_failed_response(provider: str, code: str | None, message: str) -> Provi
     passing = code is None or code in PASSING_CODES
     kind = _class_of(code) or (ProviderOverloaded if passing else ProviderRejected)
     return kind(provider, short(message) or "the response failed", code=code)
+
+
+def from_told_error(provider: str, error: JsonValue, secret: str = "") -> ProviderError:
+    """
+    The error that stands in an answer of HTTP status 200, as an object or a text; a number for a code is the status
+    that it means.
+    """
+    told = error if isinstance(error, dict) else JsonObject()
+    code, kind = told.get("code"), code_of(told.get("type"))
+    message = short(code_of(told.get("message"), error) or "", secret)
+    if isinstance(code, int) and 400 <= code < 600:
+        return from_answer(provider, code, message or f"HTTP status {code}", {}, code=kind)
+    return from_failed_response(provider, code_of(code, None if kind == EVENT else kind), message)
+
+
+def told_in_stream(provider: str, event: JsonObject, secret: str) -> ProviderError | None:
+    """
+    The error that an event of a stream is: it holds one, or is one itself.
+    """
+    itself = EVENT in (event.get("type"), event.get("object"))
+    error = event.get("error") or (event if itself else None)
+    return from_told_error(provider, error, secret) if error else None
 
 
 def _from_answer(provider: str, error: "APIStatusError", secret: str) -> ProviderError:

@@ -6,24 +6,18 @@ travels as encrypted content, in memory only.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
-from rodada.providers.json_body import read_body
-from rodada.providers.openai_client import RawAnswer, checked_client, new_client
-from rodada.providers.openai_failures import from_sdk
+from rodada.providers.openai_call import Call, Create, Opening, streamed_turn, whole_turn
+from rodada.providers.openai_client import checked_client, new_client
 from rodada.providers.openai_responses_input import WIRE, request_fields
 from rodada.providers.openai_responses_output import read_turn
-from rodada.providers.request_size import check_size
-from rodada.statemachine.errors import (
-    LoopError,
-    ProviderGarbled,
-    ProviderRejected,
-    ProviderTimeout,
-)
-from rodada.statemachine.jsontext import JsonObject
+from rodada.providers.openai_responses_stream import StreamedResponse
+from rodada.statemachine.errors import ProviderRejected, ProviderTimeout
 from rodada.statemachine.messages import ModelTurn
 from rodada.statemachine.ports import Watch
 from rodada.statemachine.request import ModelRequest
@@ -97,7 +91,7 @@ class OpenAIResponses:
 
     async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
         """
-        One request, one turn; nothing is told to `watch` before the turn is whole.
+        One request, one turn.
 
         Raises:
             ProviderError: no turn came.
@@ -106,9 +100,16 @@ class OpenAIResponses:
         client = self._clients.here()
         try:
             async with asyncio.timeout(request.seconds):
-                return await self._ask(client, request)
+                return await self._ask(client, request, watch)
         except TimeoutError:
             raise ProviderTimeout(WIRE, f"no answer within {request.seconds} s") from None
+
+    @property
+    def streams(self) -> bool:
+        """
+        It can.
+        """
+        return True
 
     async def aclose(self) -> None:
         """
@@ -116,35 +117,26 @@ class OpenAIResponses:
         """
         await self._clients.aclose(lambda client: client.close())
 
-    async def _ask(self, client: "AsyncOpenAI", request: ModelRequest) -> ModelTurn:
+    async def _ask(self, client: "AsyncOpenAI", request: ModelRequest, watch: Watch) -> ModelTurn:
         try:
-            return await self._send(client, request, bare=False)
+            return await self._send(client, request, watch, bare=False)
         except ProviderRejected as error:
             # Reasoning of another key or organisation: every later request would be refused for it.
             if error.code != UNREADABLE_REASONING:
                 raise
-        return await self._send(client, request, bare=True)
+        return await self._send(client, request, watch, bare=True)
 
-    async def _send(self, client: "AsyncOpenAI", request: ModelRequest, *, bare: bool) -> ModelTurn:
+    async def _send(self, client: "AsyncOpenAI", request: ModelRequest, watch: Watch, *, bare: bool) -> ModelTurn:
         fields = request_fields(request, bare=bare)
-        answer = await self._post(client, fields, request.max_request_bytes)
-        try:
-            return read_turn(read_body(WIRE, answer.content), request)
-        except ProviderGarbled as error:
-            error.request_id = answer.request_id
-            raise
-
-    async def _post(self, client: "AsyncOpenAI", fields: JsonObject, most: int | None) -> RawAnswer:
-        create = cast("Callable[..., Awaitable[RawAnswer]]", client.responses.with_raw_response.create)
-        try:
-            check_size(WIRE, {**self._fixed, **fields}, most)
-            # Beside the typed arguments, for the SDK walks those piece by piece at every call: a history costs more
-            # there than all else of a round.
-            return await create(**{**self._fixed, "extra_body": {**self._extra, **fields}})
-        except LoopError:
-            raise
-        except Exception as error:  # noqa: BLE001 (always raised again, but without its text, which may hold secrets)
-            raise from_sdk(WIRE, error, client.api_key) from None
+        # Beside the typed arguments, for the SDK walks those piece by piece at every call: a history costs more
+        # there than all else of a round.
+        arguments = {**self._fixed, "extra_body": {**self._extra, **fields}}
+        read = partial(read_turn, request=request)
+        call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, read)
+        if request.stream:
+            opening = cast("Opening", client.responses.with_streaming_response.create)
+            return await streamed_turn(call, opening, StreamedResponse(), watch)
+        return await whole_turn(call, cast("Create", client.responses.with_raw_response.create))
 
 
 def _fixed_fields(model: str, max_output_tokens: int | None, options: Mapping[str, object]) -> dict[str, object]:

@@ -271,7 +271,7 @@ class Loopback:
         if form.status == 200:
             wire.remember(received, body)
         if form.status == 200 and wire.streams(received):
-            return _stream(wire.frames(body), headers)
+            return _stream(wire.frames(body, received), headers)
         return _json(form.status, body, headers)
 
     def _broken(self, wire: Wire, broken: Broken, received: Received) -> Stream | Silence:
@@ -279,7 +279,7 @@ class Loopback:
             return Silence()
         reply, request_id = broken.reply, self._ids.fresh("req_")
         body = reply.json if isinstance(reply, Body) else wire.render(reply, received)
-        frames, headers = wire.frames(body)[: broken.frames], {wire.request_id_header: request_id}
+        frames, headers = wire.frames(body, received)[: broken.frames], {wire.request_id_header: request_id}
         if isinstance(broken.then, Failure):
             return _stream((*frames, wire.error_frame(broken.then, request_id)), headers)
         return evolve(_stream(frames, headers), ends=broken.then)

@@ -75,9 +75,9 @@ class Wire(Protocol):
         """
         ...
 
-    def frames(self, reply: Object) -> tuple[bytes, ...]:
+    def frames(self, reply: Object, received: Received) -> tuple[bytes, ...]:
         """
-        A body as the events of a stream.
+        A body as the events of the stream that the request asked for.
         """
         ...
 

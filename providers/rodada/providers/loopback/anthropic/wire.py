@@ -62,7 +62,7 @@ class AnthropicWire:
     def streams(self, received: Received) -> bool:
         return received.body.get("stream") is True
 
-    def frames(self, reply: Object) -> tuple[bytes, ...]:
+    def frames(self, reply: Object, received: Received) -> tuple[bytes, ...]:
         return stream.frames(reply)
 
     def error_frame(self, failure: Failure, request_id: str) -> bytes:

@@ -76,7 +76,7 @@ class GoogleWire:
     def streams(self, received: Received) -> bool:
         return stream.wants_stream(received)
 
-    def frames(self, reply: Object) -> tuple[bytes, ...]:
+    def frames(self, reply: Object, received: Received) -> tuple[bytes, ...]:
         return stream.frames(reply)
 
     def error_frame(self, failure: Failure, request_id: str) -> bytes:

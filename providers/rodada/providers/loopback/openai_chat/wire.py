@@ -62,7 +62,7 @@ class ChatWire:
     def streams(self, received: Received) -> bool:
         return False
 
-    def frames(self, reply: Object) -> tuple[bytes, ...]:
+    def frames(self, reply: Object, received: Received) -> tuple[bytes, ...]:
         raise NotImplementedError(STREAMING)
 
     def error_frame(self, failure: Failure, request_id: str) -> bytes:

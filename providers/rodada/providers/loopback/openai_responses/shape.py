@@ -11,9 +11,9 @@ from rodada.providers.loopback.openai_responses.fields import (
     missing_parameter,
     unknown_parameter,
 )
+from rodada.providers.loopback.openai_responses.stream import stream_refusal
 from rodada.providers.loopback.openai_responses.view import View, bad
 from rodada.providers.loopback.script import Failure
-from rodada.providers.loopback.wire import STREAMING
 
 _KNOWN = frozenset(
     (
@@ -77,15 +77,11 @@ def has_input(view: View) -> Failure | None:
     return None
 
 
-def does_not_stream(view: View) -> Failure | None:
+def streaming_is_a_flag(view: View) -> Failure | None:
     """
-    Streams are not spoken here yet, and without one there are no options for it.
+    `stream` is true, false or null, and without a stream there are no options for it.
     """
-    if view.body.get("stream"):
-        return bad(STREAMING, "stream")
-    if view.body.get("stream_options") is not None:
-        return bad("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
-    return None
+    return stream_refusal(view.body, "include_obfuscation")
 
 
 def leans_on_nothing_stored(view: View) -> Failure | None:
@@ -168,7 +164,7 @@ def metadata_is_small(view: View) -> Failure | None:
 RULES: tuple[Callable[[View], Failure | None], ...] = (
     has_no_unknown_parameter,
     has_a_model,
-    does_not_stream,
+    streaming_is_a_flag,
     leans_on_nothing_stored,
     has_input,
     items_have_their_fields,

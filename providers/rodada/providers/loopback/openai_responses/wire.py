@@ -4,13 +4,13 @@ The Responses API as a wire of the loopback server.
 
 from collections.abc import Mapping
 
-from rodada.providers.loopback.json_values import Object, text
-from rodada.providers.loopback.openai_responses import pairing, reasoning, replies, shape, tools
+from rodada.providers.loopback.json_values import Object, obj, text
+from rodada.providers.loopback.openai_responses import pairing, reasoning, replies, shape, stream, tools
 from rodada.providers.loopback.openai_responses.memory import Memory
 from rodada.providers.loopback.openai_responses.view import view
 from rodada.providers.loopback.received import Received, first_refusal
 from rodada.providers.loopback.script import Failure, Turn, WireName
-from rodada.providers.loopback.wire import STREAMING, Ids
+from rodada.providers.loopback.wire import Ids
 
 _PATH = "/v1/responses"
 _RULES = (*shape.RULES, *tools.RULES, *pairing.RULES, *reasoning.RULES)
@@ -71,13 +71,13 @@ class ResponsesWire:
         self._memory.remember(reply)
 
     def streams(self, received: Received) -> bool:
-        return False
+        return received.body.get("stream") is True
 
-    def frames(self, reply: Object) -> tuple[bytes, ...]:
-        raise NotImplementedError(STREAMING)
+    def frames(self, reply: Object, received: Received) -> tuple[bytes, ...]:
+        return stream.frames(reply)
 
     def error_frame(self, failure: Failure, request_id: str) -> bytes:
-        raise NotImplementedError(STREAMING)
+        return stream.error_frame(obj(replies.envelope(failure)["error"]))
 
     def envelope(self, failure: Failure, request_id: str) -> Object:
         return replies.envelope(failure)

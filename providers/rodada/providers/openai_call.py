@@ -1,0 +1,218 @@
+"""
+One call of OpenAI's SDK, on either of its wires: the body of the answer, whether it came whole or as a stream.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager
+from typing import Protocol, TypeAlias
+
+from attrs import field, frozen
+
+from rodada.providers.json_body import read_body, sendable
+from rodada.providers.openai_failures import from_sdk, told_in_stream
+from rodada.providers.request_size import check_size
+from rodada.providers.sse import event_data, read_on
+from rodada.statemachine.errors import LoopError, ProviderError, ProviderGarbled, ProviderUnreachable
+from rodada.statemachine.jsontext import JsonError, JsonObject, parse_json
+from rodada.statemachine.messages import ModelTurn
+from rodada.statemachine.notice import Delta
+from rodada.statemachine.ports import Watch
+
+DONE = "[DONE]"  # the data of the last event on Chat Completions; servers send it on the other wire too
+EVENTS = "text/event-stream"
+
+
+class RawAnswer(Protocol):
+    """
+    An HTTP answer that the SDK has not looked into.
+    """
+
+    @property
+    def content(self) -> bytes:
+        """
+        The body.
+        """
+        ...
+
+    @property
+    def request_id(self) -> str | None:
+        """
+        The vendor's id of the request.
+        """
+        ...
+
+
+class OpenAnswer(Protocol):
+    """
+    An HTTP answer whose body is still to come.
+    """
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """
+        Its headers; names in any case.
+        """
+        ...
+
+    @property
+    def request_id(self) -> str | None:
+        """
+        The vendor's id of the request.
+        """
+        ...
+
+    async def read(self) -> bytes:
+        """
+        The whole body.
+        """
+        ...
+
+    def iter_bytes(self) -> AsyncIterator[bytes]:
+        """
+        The body as it comes.
+        """
+        ...
+
+
+class Assembly(Protocol):
+    """
+    A body as far as its events came. Nothing of it may be used before it is whole.
+    """
+
+    @property
+    def whole(self) -> bool:
+        """
+        Whether all that it must have came.
+        """
+        ...
+
+    @property
+    def ended(self) -> bool:
+        """
+        Whether nothing may follow that belongs to it.
+        """
+        ...
+
+    def add(self, event: JsonObject) -> tuple[Delta, ...]:
+        """
+        Take one more event, and give what of it can be heard.
+
+        Raises:
+            ProviderGarbled: it is not what the wire promises; events of unknown types are left out.
+        """
+        ...
+
+    @property
+    def body(self) -> JsonObject:
+        """
+        What the same call gives without streaming.
+        """
+        ...
+
+
+Create: TypeAlias = Callable[..., Awaitable[RawAnswer]]
+Opening: TypeAlias = Callable[..., AbstractAsyncContextManager[OpenAnswer]]
+
+
+@frozen
+class Call:
+    """
+    One call as it is to be made.
+
+    Attributes:
+        wire: its name in errors.
+        arguments: of the SDK's method.
+        most: bytes of its body, as in `Limits.max_request_bytes`.
+        secret: the key, which no message may show.
+        read: the turn that a body holds.
+    """
+
+    wire: str
+    arguments: Mapping[str, object] = field(repr=False)
+    most: int | None
+    secret: str = field(repr=False)
+    read: Callable[[JsonObject], ModelTurn]
+
+
+async def whole_turn(call: Call, create: Create) -> ModelTurn:
+    """
+    The turn of an answer that comes whole.
+
+    Raises:
+        ProviderError: no turn came.
+    """
+    with _failures_of_sdk(call):
+        check_size(call.wire, call.arguments, call.most)
+        answer = await create(**call.arguments)
+    with _named(answer.request_id):
+        return call.read(read_body(call.wire, answer.content))
+
+
+async def streamed_turn(call: Call, opening: Opening, assembly: Assembly, watch: Watch) -> ModelTurn:
+    """
+    The same turn of an answer that streams; its pieces go to `watch` as they come. A server that does not stream may
+    answer whole.
+
+    Raises:
+        ProviderError: no turn came.
+    """
+    with _failures_of_sdk(call):
+        check_size(call.wire, call.arguments, call.most)
+        async with opening(**call.arguments, stream=True) as answer:
+            with _named(answer.request_id):
+                body = await _body(call, answer, assembly, watch)
+    with _named(answer.request_id):
+        return call.read(body)
+
+
+async def _body(call: Call, answer: OpenAnswer, assembly: Assembly, watch: Watch) -> JsonObject:
+    wire = call.wire
+    if EVENTS not in answer.headers.get("content-type", ""):
+        return read_body(wire, await answer.read())
+    events = event_data(answer.iter_bytes())
+    try:
+        async for data in events:
+            if data.strip() == DONE:
+                break
+            for delta in assembly.add(_event(call, data)):
+                watch(delta)
+            if assembly.ended:
+                break
+    except UnicodeDecodeError:
+        raise ProviderGarbled(wire, "an event is no UTF-8") from None
+    if not assembly.whole:
+        raise ProviderUnreachable(wire, "the stream ended before the answer was whole")
+    await read_on(events)
+    return sendable(wire, assembly.body)
+
+
+def _event(call: Call, data: str) -> JsonObject:
+    try:
+        event = parse_json(data)
+    except JsonError:
+        raise ProviderGarbled(call.wire, "an event is no JSON") from None
+    if not isinstance(event, dict):
+        raise ProviderGarbled(call.wire, "an event is no JSON object")
+    failure = told_in_stream(call.wire, event, call.secret)
+    if failure is not None:
+        raise failure
+    return event
+
+
+@contextmanager
+def _failures_of_sdk(call: Call) -> Generator[None]:
+    try:
+        yield
+    except LoopError:
+        raise
+    except Exception as error:  # noqa: BLE001 (always raised again, but without its text, which may hold secrets)
+        raise from_sdk(call.wire, error, call.secret) from None
+
+
+@contextmanager
+def _named(request_id: str | None) -> Generator[None]:
+    try:
+        yield
+    except ProviderError as error:
+        error.request_id = error.request_id or request_id
+        raise
