@@ -119,11 +119,11 @@ class ArgumentModel:
             kept = self._without_nulls(sent, error)
             problem = error
         if len(kept) == len(sent):
-            return Refusal(self._told(problem))
+            return self._refusal(problem)
         try:
             return self._validated(kept)
         except ValidationError as error:
-            return Refusal(self._told(error))
+            return self._refusal(error)
 
     def _validated(self, sent: JsonObject) -> Arguments:
         checked = self.model.model_validate_json(clean_text(dump_json(sent)))
@@ -138,12 +138,8 @@ class ArgumentModel:
             if not (value is None and name in self.optional and name in refused)
         }
 
-    def _told(self, error: ValidationError) -> str:
-        problems = _problems(error)
-        told = [_line(problem) for problem in problems[:PROBLEMS_TOLD]]
-        if len(problems) > PROBLEMS_TOLD:
-            told.append(f"and {len(problems) - PROBLEMS_TOLD} more")
-        return "; ".join(told) + f". {summary(self.schema)}"
+    def _refusal(self, error: ValidationError) -> Refusal:
+        return refusal_of([_line(problem) for problem in _problems(error)], self.schema)
 
 
 def argument_model(
@@ -213,7 +209,17 @@ def _line(problem: ErrorDetails) -> str:
             return f"{path}: {problem['msg'][:LONGEST_REASON]}"
 
 
-def summary(schema: str) -> str:
+def refusal_of(problems: list[str], schema: str) -> Refusal:
+    """
+    The refusal that names the first problems, and what the tool takes.
+    """
+    told = problems[:PROBLEMS_TOLD]
+    if len(problems) > PROBLEMS_TOLD:
+        told.append(f"and {len(problems) - PROBLEMS_TOLD} more")
+    return Refusal("; ".join(told) + f". {_summary(schema)}")
+
+
+def _summary(schema: str) -> str:
     """
     What a tool takes, for a model that sent something else.
     """

@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_text, dump_json, parse_object
 from rodada.statemachine.messages import ToolRequest
-from rodada.tools.arguments import LONGEST_PATH, LONGEST_REASON, PROBLEMS_TOLD, Arguments, Refusal, no_object, summary
+from rodada.tools.arguments import LONGEST_PATH, LONGEST_REASON, Arguments, Refusal, no_object, refusal_of
 from rodada.tools.bounded_checks import BoundedChecks
 from rodada.tools.errors import ToolDefinitionError
 from rodada.tools.results import LEAVES, error_name
@@ -71,7 +71,7 @@ class SchemaArguments:
         kept = self._without_nulls(sent)
         if problems and len(kept) < len(sent):
             sent, problems = kept, self._problems(kept)
-        return self._refusal(problems) if problems else dict(sent)
+        return refusal_of(problems, self.schema) if problems else dict(sent)
 
     def _problems(self, sent: JsonObject) -> list[str]:
         unknown = [name for name in sent if self._is_unknown(name)]
@@ -91,12 +91,6 @@ class SchemaArguments:
             for name, value in sent.items()
             if not (value is None and name in refused and name not in self.required)
         }
-
-    def _refusal(self, problems: list[str]) -> Refusal:
-        told = problems[:PROBLEMS_TOLD]
-        if len(problems) > PROBLEMS_TOLD:
-            told.append(f"and {len(problems) - PROBLEMS_TOLD} more")
-        return Refusal("; ".join(told) + f". {summary(self.schema)}")
 
 
 def schema_arguments(
