@@ -35,30 +35,29 @@ class ToolDefinitionError(LoopError):
         self.parameter = parameter
 
 
-class McpUnavailable(LoopError):
+class McpError(LoopError):
+    """
+    An MCP server cannot be used.
+
+    Attributes:
+        server: its name.
+    """
+
+    def __init__(self, server: str, message: str) -> None:
+        super().__init__(f"MCP server {server!r}: {message}")
+        self.server = server
+
+
+class McpUnavailable(McpError):
     """
     An MCP server cannot be started or reached, or does not keep to the protocol.
-
-    Attributes:
-        server: its name.
     """
 
-    def __init__(self, server: str, message: str) -> None:
-        super().__init__(f"MCP server {server!r}: {message}")
-        self.server = server
 
-
-class McpNotOpen(LoopError):
+class McpNotOpen(McpError):
     """
     An `McpToolbox` was used outside its block, or where its connection cannot be reached.
-
-    Attributes:
-        server: its name.
     """
-
-    def __init__(self, server: str, message: str) -> None:
-        super().__init__(f"MCP server {server!r}: {message}")
-        self.server = server
 
 
 class ToolLoadError(LoopError):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from mcp.types import CallToolResult, Tool
 
 from rodada.statemachine.log import log_info, log_warning
-from rodada.tools.errors import McpNotOpen, McpUnavailable, ToolError
+from rodada.tools.errors import McpError, McpNotOpen, McpUnavailable, ToolError
 from rodada.tools.mcp_connection import Connect, Connection
 from rodada.tools.mcp_failures import SessionGone, Unsent
 
@@ -78,7 +78,7 @@ class Session:
         """
         try:
             return await self._called(tool, arguments)
-        except (McpUnavailable, McpNotOpen, Unsent) as error:
+        except (McpError, Unsent) as error:
             raise ToolError(f"Nothing was run: {error}.") from None
 
     async def _called(self, tool: str, arguments: Mapping[str, object]) -> CallToolResult:

@@ -27,13 +27,34 @@ for _name in ("mcp", "client"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
-class Receiving(Generic[T]):
+class _Stream:
+    """
+    A stream around one of the SDK's.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def aclose(self) -> None:
+        """
+        Close the stream.
+        """
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class Receiving(_Stream, Generic[T]):
     """
     A read stream that tells when it has ended.
     """
 
     def __init__(self, inner: Any, ended: Callable[[], None]) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._ended = ended
 
     async def receive(self) -> T:
@@ -54,26 +75,11 @@ class Receiving(Generic[T]):
             raise
         return message
 
-    async def aclose(self) -> None:
-        """
-        Close the stream.
-        """
-        await self._inner.aclose()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-
-class Sending(Generic[T]):
+class Sending(_Stream, Generic[T]):
     """
     A write stream that notes what was handed to it.
     """
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
 
     async def send(self, item: T, /) -> None:
         """
@@ -87,18 +93,6 @@ class Sending(Generic[T]):
             noted().sent = True
             raise
         noted().sent = True
-
-    async def aclose(self) -> None:
-        """
-        Close the stream.
-        """
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
 
 Streams: TypeAlias = tuple[Any, Any]
