@@ -17,6 +17,7 @@ from rodada.statemachine.log import log_warning
 from rodada.statemachine.messages import Status, ToolRequest, ToolResult
 from rodada.statemachine.ports import STOPPED, CallSetting
 from rodada.tools.arguments import Arguments
+from rodada.tools.cancels import cancels_asked
 from rodada.tools.errors import OutcomeUnknown, ToolError
 from rodada.tools.options import Options
 from rodada.tools.results import LEAVES, Unshowable, cut_parts, cut_text, error_name, returned_parts
@@ -53,8 +54,8 @@ class FunctionCall:
         """
         if is_async(self.function):
             return await self._awaited()
-        place = self._place()
-        return self._called() if place is None else await self._done_at(place)
+        thread = self._thread()
+        return self._called() if thread is None else await self._done_in(thread)
 
     @property
     def alive(self) -> bool:
@@ -70,15 +71,18 @@ class FunctionCall:
         """
         return self._errand is not None and not self._errand.begun
 
-    def _place(self) -> Threads | CallingThread | None:
+    def _thread(self) -> Threads | CallingThread | None:
+        """
+        Where a sync function runs; None is in place.
+        """
         if self.options.deterministic:
             return None
         return calling_thread() if self.options.thread == "caller" else LEVELS.here()
 
-    async def _done_at(self, place: Threads | CallingThread) -> ToolResult:
+    async def _done_in(self, thread: Threads | CallingThread) -> ToolResult:
         self._errand = Errand(f"rodada-tool-{self.request.name}", self._called)
         try:
-            return await place.do(self._errand)
+            return await thread.do(self._errand)
         except (asyncio.CancelledError, Withdrawn):
             if self._errand.begun:
                 raise
@@ -99,7 +103,7 @@ class FunctionCall:
         return self._returned(value)
 
     async def _awaited(self) -> ToolResult:
-        cancels = _cancels()
+        cancels = cancels_asked()
         try:
             value = await cast(Awaitable[object], self.function(*self.leading, **self.arguments))
         except LEAVES:
@@ -107,7 +111,7 @@ class FunctionCall:
         except asyncio.CancelledError as error:
             # Somebody wants this task to stop, or the tool raised it itself: only the count of cancels tells, or
             # the driver's own message, where a library has taken the cancel back.
-            if _cancels() > cancels or STOPPED in error.args:
+            if cancels_asked() > cancels or STOPPED in error.args:
                 raise
             return self._failed(error)
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is a result
@@ -129,7 +133,7 @@ class FunctionCall:
     def _failed(self, error: BaseException) -> ToolResult:
         # Neither a log filter nor a hook of the host may change the result.
         with contextlib.suppress(Exception):
-            log_warning("tool.failed", tool=self.request.name, error=error_name(error), place=_place(error))
+            log_warning("tool.failed", tool=self.request.name, error=error_name(error), place=_raised_at(error))
         self._tell(error)
         status = Status.OUTCOME_UNKNOWN if isinstance(error, OutcomeUnknown) else Status.FAILED
         return self._result(status, self._why(error))
@@ -157,11 +161,6 @@ class FunctionCall:
         return ToolResult.of(self.request, status, cut_text(text, self.setting.limits.max_result_chars))
 
 
-def _cancels() -> int:
-    task = asyncio.current_task()
-    return 0 if task is None else task.cancelling()
-
-
 def _message(error: BaseException) -> str:
     try:
         return clean_text(str(error)).strip()
@@ -171,7 +170,7 @@ def _message(error: BaseException) -> str:
         return ""
 
 
-def _place(error: BaseException) -> str:
+def _raised_at(error: BaseException) -> str:
     frames = list(traceback.walk_tb(error.__traceback__))
     if not frames:
         return "an unknown place"

@@ -8,6 +8,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import TypeVar
 
+from rodada.tools.cancels import cancels_asked
+
 T = TypeVar("T")
 
 
@@ -44,11 +46,11 @@ class HomeLoop:
             return await work()
         if os.getpid() != self._process or not self._loop.is_running():
             raise HomeGone(began=False)
-        cancels = _cancels()
+        cancels = cancels_asked()
         try:
             return await asyncio.wrap_future(self._handed(work()))
         except asyncio.CancelledError:
-            if _cancels() > cancels:
+            if cancels_asked() > cancels:
                 raise
             raise HomeGone(began=True) from None
 
@@ -58,8 +60,3 @@ class HomeLoop:
         except RuntimeError:
             work.close()
             raise HomeGone(began=False) from None
-
-
-def _cancels() -> int:
-    task = asyncio.current_task()
-    return 0 if task is None else task.cancelling()

@@ -42,7 +42,11 @@ def _as_names(given: Resources) -> Named:
 
 
 def _names(given: str | Iterable[str]) -> frozenset[str]:
-    return frozenset((given,) if isinstance(given, str) else given) - {""}
+    return _several(given) - {""}
+
+
+def _several(given: str | Iterable[str]) -> frozenset[str]:
+    return frozenset((given,) if isinstance(given, str) else given)
 
 
 @frozen(kw_only=True)
@@ -203,7 +207,7 @@ def _check(option: str, is_right: bool, wanted: str, given: object) -> None:
 
 def _computed(given: str | Iterable[str]) -> frozenset[str]:
     # A name that the model left empty is no reason to let two writes overlap.
-    found = frozenset((given,) if isinstance(given, str) else given)
+    found = _several(given)
     if "" in found:
         raise InvalidValue("resources", "an empty name was computed")
     return found
