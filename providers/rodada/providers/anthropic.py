@@ -202,7 +202,8 @@ class Anthropic:
             raise ProviderTimeout(WIRE, f"no whole answer within {request.seconds} s") from None
         except ProviderError:
             raise
-        except Exception as error:  # noqa: BLE001  (as above)
+        except Exception as error:  # noqa: BLE001
+            # not chained: see `_send`
             raise _failure(error, self._key) from None
 
     async def _put_together(self, reply: _StreamedReply, request: ModelRequest, watch: Watch) -> ModelTurn:
@@ -287,18 +288,24 @@ def _failure(error: Exception, key: str) -> ProviderError:
     return kind(WIRE, f"the request cannot be sent: {type(error).__name__}: {short(str(error), key)}")
 
 
+def _kind_of(code: str | None, type_: str | None) -> type[ProviderError] | None:
+    """
+    The class of an error that its status alone would not give: the account is empty, so waiting does not help.
+    """
+    return ProviderQuota if code in SPENT or type_ == "billing_error" else None
+
+
 def _told_in_stream(event: JsonObject, reply: _StreamedReply, key: str) -> ProviderError:
     error = event.get("error")
     told = error if isinstance(error, dict) else JsonObject()
     kind, details = str(told.get("type")), told.get("details")
     code = code_of(details.get("error_code") if isinstance(details, dict) else None, kind)
-    spent = code in SPENT or kind == "billing_error"
     return from_answer(
         WIRE,
         STATUSES.get(kind, 500),
         short(str(told.get("message") or "an error within the stream"), key),
         reply.http_response.headers,
-        kind=ProviderQuota if spent else None,
+        kind=_kind_of(code, kind),
         code=code,
         request_id=reply.request_id,
     )
@@ -306,13 +313,12 @@ def _told_in_stream(event: JsonObject, reply: _StreamedReply, key: str) -> Provi
 
 def _refusal(error: "APIStatusError", key: str) -> ProviderError:
     code = code_of(error.error_code, error.type)
-    spent = code in SPENT or error.type == "billing_error"
     return from_answer(
         WIRE,
         error.status_code,
         short(error.api_message or f"HTTP {error.status_code}", key),
         error.response.headers,
-        kind=ProviderQuota if spent else None,
+        kind=_kind_of(code, error.type),
         code=code,
         request_id=error.request_id,
     )
