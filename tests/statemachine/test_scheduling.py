@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rodada.statemachine.plan import Plan, PlannedCall
-from rodada.statemachine.scheduling import EVERYTHING, Touches, in_parallel
+from rodada.statemachine.scheduling import EVERYTHING, Touches, scheduled
 
 NAMES = st.frozensets(st.sampled_from("abc"), max_size=2)
 TOUCHES = st.builds(Touches, NAMES, NAMES) | st.just(EVERYTHING)
 
 
 def planned(*touches: Touches) -> Plan:
-    return in_parallel((PlannedCall(f"c{number}"), each) for number, each in enumerate(touches))
+    return scheduled((PlannedCall(f"c{number}"), each) for number, each in enumerate(touches))
 
 
 def waits(plan: Plan) -> list[set[int]]:

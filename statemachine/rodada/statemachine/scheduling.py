@@ -38,7 +38,7 @@ class Touches:
 EVERYTHING = Touches(everything=True)
 
 
-def in_parallel(calls: Iterable[tuple[PlannedCall, Touches | None]]) -> Plan:
+def scheduled(calls: Iterable[tuple[PlannedCall, Touches | None]]) -> Plan:
     """
     The plan in which each call waits for those before it that it conflicts with, and for no other. One without
     touches will not run at all: it waits for nobody, and nobody waits for it. Only the last

@@ -11,7 +11,7 @@ from rodada.statemachine.messages import Status, ToolRequest, ToolResult
 from rodada.statemachine.plan import Kind, Plan, PlannedCall
 from rodada.statemachine.ports import AnyTool, CallSetting, ToolCall
 from rodada.statemachine.request import ToolDeclaration
-from rodada.statemachine.scheduling import EVERYTHING, Touches, in_parallel
+from rodada.statemachine.scheduling import EVERYTHING, Touches, scheduled
 
 LONGEST_NAME_TOLD = 80
 NAMES_TOLD = 100
@@ -93,7 +93,7 @@ class ToolList:
         Calls that conflict keep request order; without `parallel` all conflict. A call that will not pass its checks
         waits for nobody, and nobody waits for it.
         """
-        return in_parallel(self._planned(request) for request in requests)
+        return scheduled(self._planned(request) for request in requests)
 
     def _planned(self, request: ToolRequest) -> tuple[PlannedCall, Touches | None]:
         found = self._named.get(request.name)
