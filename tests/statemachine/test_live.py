@@ -23,6 +23,7 @@ from rodada.statemachine import (
     Stop,
     ToolLoop,
     Watch,
+    audience,
 )
 from rodada.statemachine import live as live_module
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered, UnexpectedEvent
@@ -334,7 +335,7 @@ def test_a_run_can_be_cancelled_from_another_thread() -> None:
 
 
 def test_a_slow_watcher_loses_notices_and_is_told_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_module, "LONGEST_QUEUE", 2)
+    monkeypatch.setattr(audience, "LONGEST_QUEUE", 2)
 
     async def scene() -> list[object]:
         loop, provider, _ = held_loop()

@@ -25,9 +25,9 @@ from rodada.statemachine import (
     TurnEnded,
     TurnKind,
     UserMessage,
+    audience,
     told,
 )
-from rodada.statemachine import live as live_module
 from rodada.statemachine.drivers.clock import SystemClock
 from rodada.statemachine.errors import NotSupported, ProviderOverloaded
 from rodada.statemachine.ports import Timer
@@ -130,7 +130,7 @@ def test_a_watcher_that_comes_back_goes_on_behind_the_last_notice_that_it_saw() 
 @pytest.mark.parametrize("kept", [1, 2, 3, 7, 1000])
 def test_what_is_told_adds_up_from_any_point_however_little_is_kept(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
     everything, outcome = asyncio.run(noticed(talkative_loop()))
-    monkeypatch.setattr(live_module, "LONGEST_QUEUE", kept)
+    monkeypatch.setattr(audience, "LONGEST_QUEUE", kept)
 
     async def scene() -> None:
         loop = talkative_loop()
@@ -150,7 +150,7 @@ def test_a_watcher_that_comes_back_too_late_loses_only_what_is_no_longer_kept(
     monkeypatch: pytest.MonkeyPatch, kept: int, seen: int
 ) -> None:
     everything, _ = asyncio.run(noticed(talkative_loop()))
-    monkeypatch.setattr(live_module, "LONGEST_QUEUE", kept)
+    monkeypatch.setattr(audience, "LONGEST_QUEUE", kept)
     lost = len(everything) - kept
 
     async def scene() -> list[Notice]:
@@ -190,7 +190,7 @@ def test_watchers_that_left_are_told_nothing_more() -> None:
 
 @pytest.mark.parametrize("kept", [1, 2, 3, 7])
 def test_a_slow_watcher_is_told_what_was_said_in_the_gap(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
-    monkeypatch.setattr(live_module, "LONGEST_QUEUE", kept)
+    monkeypatch.setattr(audience, "LONGEST_QUEUE", kept)
 
     async def scene() -> tuple[list[Notice], Outcome]:
         async with talkative_loop().start("How much?") as live:

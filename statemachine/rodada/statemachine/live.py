@@ -4,15 +4,12 @@ run and waits until it has settled.
 """
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import Self
-from weakref import WeakSet
-
-from attrs import evolve
 
 from rodada.statemachine.approvals import undecided, waits_for_decision
+from rodada.statemachine.audience import Audience
 from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver, Ports
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered
 from rodada.statemachine.events import ApprovalDecided, CancelRequested
@@ -20,45 +17,9 @@ from rodada.statemachine.log import log_info
 from rodada.statemachine.notice import Notice
 from rodada.statemachine.outcome import Outcome, outcome_of
 from rodada.statemachine.run import Run
-from rodada.statemachine.watching import Ended, Gap, Said, SoFar, told
+from rodada.statemachine.watching import Ended
 
-LONGEST_QUEUE = 1000
 _busy: dict[str, str] = {}
-
-
-class _Watcher:
-    """
-    One reader of notices: bounded, so that a slow one loses some, is told how many, and what was said until there.
-    """
-
-    def __init__(self, first: Iterable[Notice]) -> None:
-        self._queue: deque[Notice] = deque(first)
-        self._closed = False
-        self._woken = asyncio.Event()
-
-    def close(self) -> None:
-        self._closed = True
-        self._woken.set()
-
-    def put(self, notice: Notice, said: Said) -> None:
-        """
-        One more notice; `said` is what was said before it.
-        """
-        if len(self._queue) >= LONGEST_QUEUE:
-            missed = sum(each.missed if isinstance(each, Gap) else 1 for each in self._queue)
-            told_already = sum(isinstance(each, SoFar) for each in self._queue)
-            self._queue = deque(_gap(missed - told_already, notice.n - 1, said))
-        self._queue.append(notice)
-        self._woken.set()
-
-    async def read(self) -> AsyncIterator[Notice]:
-        while True:
-            while not self._queue:
-                if self._closed:
-                    return
-                self._woken.clear()
-                await self._woken.wait()
-            yield self._queue.popleft()
 
 
 class LiveRun:
@@ -77,12 +38,7 @@ class LiveRun:
         self.id = run.id
         self._first = run
         self._ports = ports
-        # A watcher lives as long as its reader: one that left, as over a lost connection, is told nothing more.
-        self._watchers: WeakSet[_Watcher] = WeakSet()
-        self._told: deque[Notice] = deque(maxlen=LONGEST_QUEUE)
-        self._count = 0
-        self._said = Said()
-        self._said_before_kept = Said()
+        self._audience = Audience()
         self._driver: AsyncioDriver | None = None
         self._task: asyncio.Task[Outcome] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -92,10 +48,10 @@ class LiveRun:
             raise AlreadyEntered(self.id)
         self._loop = asyncio.get_running_loop()
         _occupy(self._first)
-        self._driver = AsyncioDriver(self._first, self._ports, self._tell)
+        self._driver = AsyncioDriver(self._first, self._ports, self._audience.tell)
         self._task = asyncio.create_task(self._drive(self._driver), name=f"rodada {self.id}")
-        # A task that is cancelled before its first step never gets to release it.
-        self._task.add_done_callback(lambda task: _release(self._first))
+        # Not within the task: one that is cancelled before its first step never gets there.
+        self._task.add_done_callback(self._over)
         return self
 
     async def __aexit__(
@@ -123,20 +79,7 @@ class LiveRun:
         Args:
             after: the number `n` of the last notice that was seen, to go on behind it; 0 for all from the beginning.
         """
-        ended = self._told and isinstance(self._told[-1], Ended)
-        watcher = _Watcher(list(self._told)[-1:] if after is None and ended else self._since(after))
-        if self._task is not None and self._task.done():
-            watcher.close()
-        else:
-            self._watchers.add(watcher)
-        return watcher.read()
-
-    def _since(self, after: int | None) -> list[Notice]:
-        if after is None or after >= self._count:
-            return []
-        kept = [notice for notice in self._told if notice.n > after]
-        missed = kept[0].n - 1 - max(after, 0)
-        return [*_gap(missed, kept[0].n - 1, self._said_before_kept), *kept] if missed else kept
+        return self._audience.events(after)
 
     def cancel(self, detail: str = "") -> None:
         """
@@ -200,24 +143,14 @@ class LiveRun:
             raise NotEntered(self.id)
         return self._task
 
-    def _tell(self, notice: Notice) -> None:
-        self._count += 1
-        numbered = evolve(notice, n=self._count)
-        if len(self._told) == self._told.maxlen:
-            self._said_before_kept = told(self._said_before_kept, self._told[0])
-        self._told.append(numbered)
-        for watcher in self._watchers:
-            watcher.put(numbered, self._said)
-        self._said = told(self._said, numbered)
+    def _over(self, _task: object) -> None:
+        _release(self._first)
+        self._audience.close()
 
     async def _drive(self, driver: AsyncioDriver) -> Outcome:
-        try:
-            outcome = await self._driven(driver)
-            self._tell(Ended(outcome, call=driver.run.calls, attempt=driver.run.attempt))
-            return outcome
-        finally:
-            for watcher in self._watchers:
-                watcher.close()
+        outcome = await self._driven(driver)
+        self._audience.tell(Ended(outcome, call=driver.run.calls, attempt=driver.run.attempt))
+        return outcome
 
     async def _driven(self, driver: AsyncioDriver) -> Outcome:
         first = self._first
@@ -225,15 +158,12 @@ class LiveRun:
         try:
             ended = await driver.drive()
         finally:
+            # Before the end is told: whoever hears it may go on with the conversation at once.
             _release(first)
         outcome = outcome_of(ended, tuple(driver.steps), driver.still_running)
         reason = None if outcome.reason is None else outcome.reason.value
         log_info("run.ended", run=self.id, status=outcome.status.value, reason=reason, rounds=outcome.rounds)
         return outcome
-
-
-def _gap(missed: int, last: int, said: Said) -> tuple[Notice, Notice]:
-    return Gap(missed, n=last), SoFar(said, n=last)
 
 
 def _occupy(run: Run) -> None:
