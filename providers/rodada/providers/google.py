@@ -1,34 +1,30 @@
 """
-Gemini models through the google-genai SDK: generateContent, one complete turn a call.
+Gemini models through the google-genai SDK: generateContent, one turn a call, whole or as a stream.
 """
 
 import asyncio
 import inspect
 import json
 import math
-import re
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 from attrs import frozen
 
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
-from rodada.providers.failures import from_answer, from_transport, short
+from rodada.providers.google_failures import failure
+from rodada.providers.google_hearing import Hearing
+from rodada.providers.google_raw import read_by
 from rodada.providers.google_wire import WIRE, fitted, read_turn
 from rodada.statemachine.errors import (
     InvalidValue,
-    ProviderAuthentication,
     ProviderError,
-    ProviderGarbled,
-    ProviderQuota,
-    ProviderRejected,
     ProviderTimeout,
     ProviderTooLarge,
-    ProviderUnreachable,
 )
-from rodada.statemachine.jsontext import JsonObject, JsonValue
+from rodada.statemachine.jsontext import JsonObject
 from rodada.statemachine.log import log_info
 from rodada.statemachine.messages import ModelTurn
 from rodada.statemachine.ports import Watch
@@ -91,18 +87,6 @@ class _Sdk(Protocol):
     async def aclose(self) -> None: ...
 
 
-class _ApiError(Protocol):
-    """
-    What is used of the SDK's error.
-    """
-
-    code: int
-    status: str | None
-    message: object
-    details: JsonValue
-    response: object
-
-
 @frozen
 class _Client:
     sdk: _Sdk
@@ -161,7 +145,7 @@ class Google:
 
     async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
         """
-        One request, one turn; no deltas yet.
+        One request, one turn.
 
         Raises:
             ProviderError: no turn came.
@@ -169,7 +153,17 @@ class Google:
         """
         client = self._clients.here()
         body = self._body(request)
-        return read_turn(await self._send(client.sdk, body, request.seconds), request, self.model)
+        models = client.sdk.models
+        if request.stream:
+            models = read_by(Hearing.of(request, watch, self._key), models)
+        return read_turn(await self._send(models, body, request.seconds), request, self.model)
+
+    @property
+    def streams(self) -> bool:
+        """
+        It can.
+        """
+        return True
 
     async def aclose(self) -> None:
         """
@@ -190,19 +184,21 @@ class Google:
             log_info("request.stand_ins", wire=WIRE, calls=made.stand_ins)
         return made.body
 
-    async def _send(self, sdk: _Sdk, body: JsonObject, seconds: float | None) -> str:
+    async def _send(self, models: _Models, body: JsonObject, seconds: float | None) -> str:
         try:
             async with asyncio.timeout(seconds):
-                response = await sdk.models.generate_content(
+                response = await models.generate_content(
                     model=self.model,
                     contents=".",  # the SDK wants some; those of `extra_body` take their place
                     config=self._settings(body, seconds),
                 )
         except TimeoutError:
             raise ProviderTimeout(WIRE, "no whole answer in time") from None
+        except ProviderError:
+            raise
         except Exception as error:  # noqa: BLE001 - every foreign failure becomes one of ours
             # The vendor's exception may quote headers or the key, so it is not chained.
-            raise _failure(error, self._key) from None
+            raise failure(error, self._key) from None
         reply = response.sdk_http_response
         return (reply.body if reply else None) or ""
 
@@ -278,78 +274,3 @@ def _config(options: Mapping[str, object]) -> "GenerateContentConfig":
             "should_return_http_response": True,
         }
     )
-
-
-# Failures
-
-
-def _failure(error: Exception, key: str) -> ProviderError:
-    from google.genai.errors import APIError
-    from pydantic import ValidationError
-
-    if isinstance(error, APIError):
-        return _api_failure(cast(_ApiError, error), key)
-    if isinstance(error, ValidationError):
-        wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-        return ProviderRejected(WIRE, short(f"the options do not fit GenerateContentConfig: {wrong}", key))
-    if isinstance(error, UnicodeDecodeError):
-        return ProviderGarbled(WIRE, "the answer is no text")
-    if type(error).__module__.partition(".")[0] == "aiohttp":  # a given client may use it
-        return ProviderUnreachable(WIRE, f"the connection failed ({type(error).__name__})")
-    known = from_transport(WIRE, error)
-    return known or ProviderRejected(WIRE, short(f"no request could be made: {type(error).__name__}: {error}", key))
-
-
-def _api_failure(error: _ApiError, key: str) -> ProviderError:
-    headers: Mapping[str, str] = getattr(error.response, "headers", {})
-    request_id = next((value for name, value in headers.items() if name.lower() == "x-goog-request-id"), None)
-    if error.code < 400:
-        return ProviderGarbled(WIRE, "a status that the wire does not know", status=error.code, request_id=request_id)
-    details = _details(error.details)
-    return from_answer(
-        WIRE,
-        error.code,
-        short(str(error.message or "no message"), key),
-        headers,
-        kind=_class_of(error.code, details),
-        code=error.status,
-        request_id=request_id,
-        wait=_retry_delay(details),
-    )
-
-
-def _class_of(status: int, details: list[JsonObject]) -> type[ProviderError] | None:
-    """
-    The class where the details say more than the status does; a wrong key comes with status 400.
-    """
-    if any(each.get("reason") == "API_KEY_INVALID" for each in details):
-        return ProviderAuthentication
-    return ProviderQuota if status == 429 and _is_daily(details) else None
-
-
-def _details(body: JsonValue) -> list[JsonObject]:
-    """
-    The typed details of an error body, none where it has none.
-    """
-    error = body.get("error") if isinstance(body, dict) else None
-    details = error.get("details") if isinstance(error, dict) else None
-    return [each for each in details if isinstance(each, dict)] if isinstance(details, list) else []
-
-
-def _retry_delay(details: list[JsonObject]) -> float | None:
-    """
-    Seconds that the vendor asks to wait: `retryDelay` of a google.rpc.RetryInfo, such as "22s".
-    """
-    delays = (str(each.get("retryDelay", "")) for each in details)
-    found = next((match for delay in delays if (match := re.fullmatch(r"(\d+(?:\.\d+)?)s", delay))), None)
-    return float(found[1]) if found else None
-
-
-def _is_daily(details: list[JsonObject]) -> bool:
-    """
-    Whether a quota of a day is used up (ids such as GenerateRequestsPerDayPerProjectPerModel): waiting the seconds
-    that the reply names does not help then.
-    """
-    lists = [each.get("violations") for each in details]
-    violations = [each for found in lists if isinstance(found, list) for each in found if isinstance(each, dict)]
-    return any("PerDay" in str(each.get("quotaId")) for each in violations)

@@ -436,7 +436,7 @@ def read_turn(text: str, request: ModelRequest, model: str) -> ModelTurn:
         ProviderRejected: a stop word that says the request itself was wrong.
     """
     try:
-        return _turn(_object(parse_json(text), "the body"), request, model)
+        return _turn(as_object(parse_json(text), "the body"), request, model)
     except (ValueError, RecursionError) as error:
         raise ProviderGarbled(WIRE, f"the answer is not what the wire promises ({error})") from None
 
@@ -445,7 +445,7 @@ def _turn(body: JsonObject, request: ModelRequest, model: str) -> ModelTurn:
     candidates = body.get("candidates")
     if not candidates:
         return _blocked(body, model)
-    candidate = _object(_list(candidates, "candidates")[0], "the candidate")
+    candidate = as_object(as_list(candidates, "candidates")[0], "the candidate")
     word = _word(candidate.get("finishReason"))
     if word in FAILURES:
         raise ProviderRejected(WIRE, FAILURES[word], code=word)
@@ -469,7 +469,7 @@ def _blocked(body: JsonObject, model: str) -> ModelTurn:
     """
     A turn without candidates: the vendor declined to read the prompt.
     """
-    feedback = _object(body.get("promptFeedback") or {}, "promptFeedback")
+    feedback = as_object(body.get("promptFeedback") or {}, "promptFeedback")
     word = _word(feedback.get("blockReason"))
     if not word:
         raise JsonError("there is no candidate and no reason for it")
@@ -498,8 +498,8 @@ def _token_piece(candidate: JsonObject) -> Piece:
 
 
 def _parts(candidate: JsonObject) -> list[JsonObject]:
-    content = _object(candidate.get("content") or {}, "the content")
-    return [_clean(_object(part, "a part")) for part in _list(content.get("parts") or [], "parts")]
+    content = as_object(candidate.get("content") or {}, "the content")
+    return [_clean(as_object(part, "a part")) for part in as_list(content.get("parts") or [], "parts")]
 
 
 def _clean(part: JsonObject) -> JsonObject:
@@ -508,7 +508,7 @@ def _clean(part: JsonObject) -> JsonObject:
     """
     text = dump_json(part)
     clean = clean_text(text)
-    return part if clean == text else _unsigned(_object(parse_json(clean), "a part"))
+    return part if clean == text else _unsigned(as_object(parse_json(clean), "a part"))
 
 
 def _visible(part: JsonObject) -> str:
@@ -536,8 +536,8 @@ def _requests(parts: list[JsonObject], request: ModelRequest) -> tuple[ToolReque
     """
     What a turn asks for, the pieces before its pauses included.
     """
-    held = [kept_object(piece.received) for turn in request.held for piece in turn.native]
-    calls = [_object(part["functionCall"], "a call") for part in (*held, *parts) if "functionCall" in part]
+    asked = [part for part in (*held_parts(request), *parts) if "functionCall" in part]
+    calls = [as_object(part["functionCall"], "a call") for part in asked]
     wire_ids = tuple(_word(call.get("id")) or None for call in calls)
     declared = {wire_name(tool.name): tool.name for tool in request.tools}
     return tuple(
@@ -546,6 +546,13 @@ def _requests(parts: list[JsonObject], request: ModelRequest) -> tuple[ToolReque
             calls, map(_name, calls), request.request_ids(wire_ids), wire_ids, strict=True
         )
     )
+
+
+def held_parts(request: ModelRequest) -> list[JsonObject]:
+    """
+    What the turn that goes on said before its pauses.
+    """
+    return [kept_object(piece.received) for turn in request.held for piece in turn.native]
 
 
 def _raw(call: JsonObject) -> str:
@@ -561,7 +568,7 @@ def _name(call: JsonObject) -> str:
 
 
 def _usage(body: JsonObject) -> Usage:
-    told = _object(body.get("usageMetadata") or {}, "usageMetadata")
+    told = as_object(body.get("usageMetadata") or {}, "usageMetadata")
     return Usage(
         input_tokens=_sum(told, "promptTokenCount", "toolUsePromptTokenCount"),
         cached_input_tokens=_sum(told, "cachedContentTokenCount"),
@@ -575,13 +582,19 @@ def _sum(told: JsonObject, *names: str) -> int | None:
     return sum(counts) if counts else None
 
 
-def _object(value: JsonValue, what: str) -> JsonObject:
+def as_object(value: JsonValue, what: str) -> JsonObject:
+    """
+    The value as an object; JsonError where it is none.
+    """
     if not isinstance(value, dict):
         raise JsonError(f"{what} is no object")
     return value
 
 
-def _list(value: JsonValue, what: str) -> list[JsonValue]:
+def as_list(value: JsonValue, what: str) -> list[JsonValue]:
+    """
+    The value as a list; JsonError where it is none.
+    """
     if not isinstance(value, list):
         raise JsonError(f"{what} is no list")
     return value
