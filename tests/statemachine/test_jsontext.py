@@ -21,6 +21,7 @@ from rodada.statemachine.jsontext import (
     parse_json,
     parse_object,
 )
+from rodada.statemachine.messages import Text, told_text
 from support import words
 
 surrogates = st.text(st.characters(categories=["Cs"]) | st.sampled_from("aé😀"), max_size=6)
@@ -41,6 +42,18 @@ def test_a_text_without_lone_surrogates_is_left_as_it_is(text: str) -> None:
 @pytest.mark.parametrize(("text", "clean"), [("a\ud800b", "a\ufffdb"), ("\udc00", "\ufffd"), ("\ud83d\ude00", "😀")])
 def test_a_lone_surrogate_is_replaced_and_a_pair_is_one_character(text: str, clean: str) -> None:
     assert clean_text(text) == clean
+
+
+def test_a_clean_text_is_no_text_of_another_class() -> None:
+    class Markup(str):
+        def __radd__(self, other: str) -> str:
+            return other.upper() + self
+
+        def isascii(self) -> bool:
+            raise AssertionError
+
+    assert {type(clean_text(Markup(text))) for text in ("a", "é", "\ud800")} == {str}
+    assert told_text([Text("a"), Text(Markup("b"))]) == "ab"
 
 
 @given(words.json_values)

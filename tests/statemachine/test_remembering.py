@@ -79,13 +79,13 @@ def test_other_calls_and_other_runs_are_computed_each_time() -> None:
     assert box.called == ["a", "b", "a", "a"]
 
 
-def test_in_a_turn_the_same_call_waits_for_the_first_one() -> None:
+def test_in_a_turn_the_same_call_waits_for_the_one_before_it() -> None:
     plan = Remembering(Box()).plan((asked("a"), asked("b", "{}"), asked("c"), asked("d"), asked("e", name="look")))
     assert [(call.id, call.after) for call in plan.calls] == [
         ("a", ()),
         ("b", ()),
         ("c", ("a",)),
-        ("d", ("a",)),
+        ("d", ("c",)),
         ("e", ()),
     ]
 

@@ -17,10 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from rodada.providers.scripted import Call, Scripted, Turn
+from rodada.statemachine import Outcome, ToolLoop
 from rodada.statemachine.limits import Limits
 from rodada.statemachine.messages import Media, Status, Text, ToolRequest, ToolResult
 from rodada.statemachine.ports import CallSetting
-from rodada.tools import OutcomeUnknown, Tool, ToolError, ToolResultParts, tool
+from rodada.statemachine.wording import ENGLISH
+from rodada.tools import Context, OutcomeUnknown, Tool, ToolError, ToolResultParts, tool
 from rodada.tools.results import NOTHING
 from support.thread_bound import at_most
 from support.tool_calls import called, request, result, told
@@ -334,6 +337,36 @@ def test_a_tool_that_finishes_in_spite_of_a_cancel_keeps_its_result() -> None:
         return await task
 
     assert asyncio.run(main()) == ToolResult.of(request("f"), Status.SUCCEEDED, "saved all the same")
+
+
+def broken_by_a_cancel(error: Exception) -> tuple[Status, str]:
+    """
+    What is told of a write whose library makes an error of its own of the cancel that cuts it off.
+    """
+
+    async def main() -> Outcome:
+        @tool
+        async def pay(ctx: Context[object]) -> None:
+            ctx.cancel("the person left")
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                raise error from None
+
+        model = Scripted([Turn(calls=[Call("pay")])])
+        return await ToolLoop(model, tools=[pay], limits=Limits(stop_seconds=0.1)).run("pay")
+
+    (call,) = asyncio.run(main()).calls
+    return call.status, call.text
+
+
+@pytest.mark.parametrize("error", [ConnectionError("torn"), TimeoutError(), ExceptionGroup("torn", [OSError()])])
+def test_what_a_tool_raises_because_it_was_cut_off_does_not_tell_its_outcome(error: Exception) -> None:
+    assert broken_by_a_cancel(error) == (Status.OUTCOME_UNKNOWN, ENGLISH.interrupted)
+
+
+def test_a_tool_that_is_cut_off_may_say_itself_what_is_true() -> None:
+    assert broken_by_a_cancel(ToolError("Nothing was paid.")) == (Status.FAILED, "Nothing was paid.")
 
 
 @pytest.mark.parametrize("at", [0, 1])

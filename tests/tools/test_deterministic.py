@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 from rodada.providers.scripted import Call, Scripted, Turn
-from rodada.statemachine import AnyTool, Limits, Outcome, Status, ToolLoop
+from rodada.statemachine import AnyTool, ApprovalAsked, Limits, Outcome, Status, ToolLoop
 from rodada.statemachine.plan import Kind, PlannedCall
 from rodada.statemachine.scheduling import Touches
 from rodada.tools import Tool, ToolDefinitionError, tool
@@ -46,6 +46,30 @@ def test_it_is_answered_in_place_and_once_per_distinct_argument_set(parallel: bo
     )
     assert [call.text for call in told.calls] == ["90.0", "82.66666666666667", "90.0", "90.0"]
     assert threads == [threading.get_ident()] * 2
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_denied_call_does_not_let_the_others_compute_it_twice(parallel: bool) -> None:
+    computed: list[int] = []
+
+    @tool(deterministic=True, needs_approval=True)
+    def double(kg: int) -> int:
+        computed.append(kg)
+        return 2 * kg
+
+    async def scene() -> Outcome:
+        turns = [Turn(calls=[Call("double", {"kg": 4}, id) for id in "abc"]), Turn("8.")]
+        async with ToolLoop(Scripted(turns), tools=[double], parallel=parallel).start("How much?") as live:
+            async for notice in live.events():
+                if isinstance(notice, ApprovalAsked) and notice.id == "a":
+                    live.deny("a", by="ana")
+                elif isinstance(notice, ApprovalAsked):
+                    live.approve(notice.id, by="ana")
+            return await live.outcome()
+
+    told = asyncio.run(scene())
+    assert [call.status for call in told.calls] == [Status.DENIED, Status.SUCCEEDED, Status.SUCCEEDED]
+    assert computed == [4]
 
 
 def test_async_functions_are_awaited_once_too() -> None:

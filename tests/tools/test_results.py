@@ -211,6 +211,31 @@ def test_f038_what_has_no_text_form_gives_a_reason(value: object, reason: str) -
     assert str(caught.value) == reason
 
 
+def test_a_class_that_cannot_be_compared_and_a_text_that_cannot_be_stripped_are_values_like_others() -> None:
+    class Incomparable(type):
+        def __eq__(cls, other: object) -> bool:
+            raise ValueError
+
+        def __hash__(cls) -> int:
+            raise ValueError
+
+    class Odd(metaclass=Incomparable):
+        pass
+
+    class Unstrippable(str):
+        def strip(self, chars: str | None = None, /) -> str:
+            raise ValueError
+
+    class Shown:
+        def __str__(self) -> str:
+            return Unstrippable("shown")
+
+    with pytest.raises(Unshowable, match="raised ValueError"):
+        returned_parts(Odd())
+    assert result_text(Shown()) == "shown"
+    assert returned_parts(ToolResultParts([Unstrippable("told")])).parts == (Text("told"),)
+
+
 def test_a_small_value_that_shows_as_a_huge_one_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rodada.tools.results.LARGEST", 100_000)
     with pytest.raises(Unshowable, match="its text would have more than 100000 characters"):

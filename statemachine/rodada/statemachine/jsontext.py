@@ -23,8 +23,11 @@ class JsonError(ValueError):
 
 def clean_text(text: str) -> str:
     """
-    Replace lone surrogates by U+FFFD: no wire can encode them.
+    Replace lone surrogates by U+FFFD: no wire can encode them. What comes out is a plain text: a subclass, such as
+    Markup or an enum of texts, may show or join itself as something else than it says.
     """
+    if type(text) is not str:
+        text = str.__str__(text)
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -74,21 +74,21 @@ class Remembering:
 
     def plan(self, requests: tuple[ToolRequest, ...]) -> Plan:
         """
-        The toolbox's plan, in which a deterministic call also waits for the first one of the turn with the same
-        arguments, whose result answers it.
+        The toolbox's plan, in which a deterministic call also waits for the one before it with the same arguments,
+        whose result answers it. Not only for the first one: that may be denied, and then the second one computes it.
         """
         plan = self.toolbox.plan(requests)
-        first: dict[ArgumentSet, str] = {}
+        last: dict[ArgumentSet, str] = {}
         return Plan(
-            tuple(self._waiting(call, request, first) for call, request in zip(plan.calls, requests, strict=True))
+            tuple(self._waiting(call, request, last) for call, request in zip(plan.calls, requests, strict=True))
         )
 
-    def _waiting(self, call: PlannedCall, request: ToolRequest, first: dict[ArgumentSet, str]) -> PlannedCall:
+    def _waiting(self, call: PlannedCall, request: ToolRequest, last: dict[ArgumentSet, str]) -> PlannedCall:
         if not call.deterministic:
             return call
         arguments = self._asked[call.id] = (request.name, request.digest)
-        earlier = first.setdefault(arguments, call.id)
-        return call if earlier in (call.id, *call.after) else evolve(call, after=(*call.after, earlier))
+        earlier, last[arguments] = last.get(arguments), call.id
+        return call if earlier is None or earlier in call.after else evolve(call, after=(*call.after, earlier))
 
     def seconds(self, request: ToolRequest, usual: float | None) -> float | None:
         """

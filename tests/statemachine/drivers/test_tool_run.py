@@ -25,6 +25,7 @@ from rodada.statemachine import (
 )
 from rodada.statemachine.ports import CallSetting
 from rodada.statemachine.scheduling import EVERYTHING, Touches
+from rodada.statemachine.wording import ENGLISH
 
 
 class Asking:
@@ -175,6 +176,22 @@ def test_f074_f078_a_tool_that_breaks_its_word_fails_its_call_alone(tool: Odd, s
     outcome = ToolLoop(Asking(), tools=[tool]).run_sync("go on")
     assert (RunStatus.COMPLETED, "done") == (outcome.status, outcome.answer)
     assert (CallRecord("a", "odd", "{}", status, text),) == outcome.calls
+
+
+def test_what_a_call_raises_because_it_was_cut_off_does_not_tell_its_outcome() -> None:
+    class Breaks(Odd):
+        def seconds(self, usual: float | None) -> float | None:
+            return 0.01
+
+        async def run(self) -> ToolResult:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                raise ConnectionError from None
+            raise AssertionError
+
+    (call,) = ToolLoop(Asking(), tools=[Breaks()]).run_sync("go on").calls
+    assert (call.status, call.text) == (Status.OUTCOME_UNKNOWN, ENGLISH.timed_out_after(0.01))
 
 
 @pytest.mark.parametrize("kind", [Kind.READ, Kind.WRITE])

@@ -115,7 +115,11 @@ class FunctionCall:
                 raise
             return self._failed(error)
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is a result
-            return self._failed(error)
+            result = self._failed(error)
+            if _cancels() > cancels and not isinstance(error, ToolError):
+                # It was cut off, and broke on that: only the tool itself could say what it had done by then.
+                raise asyncio.CancelledError from None
+            return result
         return self._returned(value)
 
     def _returned(self, value: object) -> ToolResult:

@@ -100,9 +100,11 @@ def returned_parts(value: object) -> ToolResultParts:
 
 
 def _medium(value: object) -> Media | None:
-    if type(value) is Media:
-        return value
-    if type(value) not in (bytes, bytearray, memoryview):
+    kind = type(value)
+    if kind is Media:
+        return cast(Media, value)
+    # Not `in`: comparing classes by == runs code of a metaclass.
+    if not (kind is bytes or kind is bytearray or kind is memoryview):
         return None
     try:
         data = bytes(cast(bytes, value))

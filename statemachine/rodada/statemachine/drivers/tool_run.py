@@ -142,7 +142,8 @@ class ToolRun:
     async def _contained(self) -> ToolResult:
         """
         Whatever a call raises is its result: left alone, SystemExit or KeyboardInterrupt in a task ends the event loop
-        of every run. Only a cancel goes through.
+        of every run. Only a cancel goes through, and with it what a call raises once it is cut off: an exception in the
+        middle of a write that was torn says nothing of what was written by then.
         """
         self._begun = True
         try:
@@ -150,6 +151,8 @@ class ToolRun:
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001  (see above)
+            if self._asked_to_end:
+                raise asyncio.CancelledError from None
             return failed(self.request, error)
 
     def _said_of_it(self, what: Literal["alive", "settles"]) -> bool:
