@@ -116,7 +116,7 @@ class FunctionCall:
             return self._failed(error)
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is a result
             result = self._failed(error)
-            if _cancels() > cancels and not isinstance(error, ToolError):
+            if cancels_asked() > cancels and not isinstance(error, ToolError):
                 # It was cut off, and broke on that: only the tool itself could say what it had done by then.
                 raise asyncio.CancelledError from None
             return result
