@@ -11,7 +11,7 @@ from openai.types.chat.chat_completion import Choice
 
 from rodada.providers.openai_chat_input import request_fields
 from rodada.providers.openai_chat_output import STOPS, read_turn
-from rodada.providers.openai_responses_input import legal_name
+from rodada.providers.openai_request import legal_name
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import ProviderError, ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json

@@ -4,9 +4,9 @@ What is sent to the Responses API for each entry.
 
 import pytest
 
+from rodada.providers.openai_request import legal_name
 from rodada.providers.openai_responses_input import (
     entry_items,
-    legal_name,
     output_of,
     pairing_fault,
     request_fields,
@@ -183,20 +183,6 @@ def test_own_id_with_strange_characters_is_echoed_as_it_came() -> None:
 def test_call_under_another_id_than_it_came_with_loses_the_reasoning_before_it() -> None:
     turn = asked(reasoning("rs_1"), call("x"), requests=(ToolRequest("call_3_0", "weather", "{}", "x"),))
     assert turn_items(turn) == [call("call_3_0")]
-
-
-@pytest.mark.parametrize("name", ["fs.read", "a b", "é", "", "n" * 65])
-def test_illegal_names_get_a_legal_form(name: str) -> None:
-    mapped = legal_name(name)
-    assert mapped.replace("_", "").replace("-", "").isalnum()
-    assert mapped.isascii()
-    assert len(mapped) <= 64
-    assert mapped == legal_name(name)
-    assert mapped != legal_name(name + "x")
-
-
-def test_legal_names_stay() -> None:
-    assert [legal_name(name) for name in ("weather", "n" * 64, "a-b_C9")] == ["weather", "n" * 64, "a-b_C9"]
 
 
 @pytest.mark.parametrize(

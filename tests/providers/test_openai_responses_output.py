@@ -8,7 +8,7 @@ import pytest
 from openai.types.responses.response import IncompleteDetails
 from openai.types.responses.response_status import ResponseStatus
 
-from rodada.providers.openai_responses_input import legal_name
+from rodada.providers.openai_request import legal_name
 from rodada.providers.openai_responses_output import INCOMPLETE_STOPS, NOT_AN_ANSWER, read_turn
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import ProviderError, ProviderGarbled

@@ -7,19 +7,29 @@ or too long, names with other characters than letters, digits, `_` and `-`, and 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rodada.providers.failures import broken_pairs
 from rodada.providers.media import NOTHING, Taken, Takes, taken
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
-from rodada.providers.openai_responses_input import legal_name
-from rodada.providers.openai_strict import may_be_strict
-from rodada.statemachine.jsontext import JsonObject, JsonValue, digest_text, dump_json, kept_object
+from rodada.providers.openai_request import (
+    FILES,
+    IMAGES,
+    PDF,
+    data_url,
+    file_name,
+    function_of,
+    instructions_of,
+    legal_name,
+    sayable,
+    told_of,
+    tool_fields,
+)
+from rodada.statemachine.jsontext import JsonObject, JsonValue, digest_text, kept_object
 from rodada.statemachine.messages import (
     Entry,
     ModelTurn,
     Part,
-    Status,
     Text,
     ToolRequest,
     ToolResult,
@@ -32,10 +42,6 @@ WIRE = "openai_chat"
 LONGEST_ID = 64
 LEGAL_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")  # hosts of older models take no more than 40
 SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
-PDF = "application/pdf"
-# The most base64 characters of each.
-IMAGES: Mapping[str, int] = dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 20_000_000)
-FILES: Mapping[str, int] = {PDF: 30_000_000}
 OF_TOOLS = "Of the results above, from the tools:"
 # Servers that want it back refuse a turn without it, also one of another origin, and some an empty one.
 REASONING = "reasoning_content"
@@ -56,7 +62,7 @@ def request_fields(request: ModelRequest, dialect: Dialect = OPENAI) -> JsonObje
     fault = pairing_fault(messages)
     if fault is not None:
         raise broken_pairs(WIRE, fault)
-    return {"messages": [*messages], **_tool_fields(request)}
+    return {"messages": [*messages], **tool_fields(request, _tool)}
 
 
 def entry_messages(entry: Entry, dialect: Dialect = OPENAI) -> list[JsonObject]:
@@ -124,28 +130,12 @@ def pairing_fault(messages: Sequence[JsonObject]) -> str | None:
 
 def _system_message(request: ModelRequest) -> list[JsonObject]:
     # At the start, and one: templates of open models refuse a second one, or one elsewhere.
-    said = "\n\n".join(text for text in (request.instructions, request.guidance) if text.strip())
+    said = instructions_of(request)
     return [{"role": "system", "content": said}] if said else []
 
 
-def _tool_fields(request: ModelRequest) -> JsonObject:
-    if not request.tools:
-        return {}
-    choice = "auto" if request.tools_allowed else "none"
-    return {"tools": [_tool(tool) for tool in request.tools], "tool_choice": choice}
-
-
 def _tool(tool: ToolDeclaration) -> JsonObject:
-    described: JsonObject = {"description": tool.description} if tool.description else {}
-    return {
-        "type": "function",
-        "function": {
-            "name": legal_name(tool.name),
-            **described,
-            "parameters": tool.schema_object,
-            "strict": may_be_strict(tool.schema),
-        },
-    }
+    return {"type": "function", "function": function_of(tool)}
 
 
 def _user_content(message: Taken) -> JsonValue:
@@ -155,18 +145,14 @@ def _user_content(message: Taken) -> JsonValue:
 def _part(part: Part) -> JsonObject:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
-    data = f"data:{part.media_type};base64,{part.data}"
     if part.media_type != PDF:
-        return {"type": "image_url", "image_url": {"url": data}}
-    return {"type": "file", "file": {"filename": part.name.strip() or "file.pdf", "file_data": data}}
+        return {"type": "image_url", "image_url": {"url": data_url(part)}}
+    return {"type": "file", "file": {"filename": file_name(part), "file_data": data_url(part)}}
 
 
 def _tool_message(call: JsonObject, result: ToolResult, told: Taken) -> JsonObject:
-    # The wire has no error flag, so every status but success says so in the text; an empty text is refused by some.
-    text = plain_text(told.parts)
-    if result.status is not Status.SUCCEEDED:
-        text = dump_json({"error": {"status": result.status.value, "message": text}})
-    return {"role": "tool", "tool_call_id": call["id"], "content": text if text.strip() else dump_json(text)}
+    content = sayable(told_of(result, plain_text(told.parts)))
+    return {"role": "tool", "tool_call_id": call["id"], "content": content}
 
 
 def _media_message(told: Sequence[Taken]) -> list[JsonObject]:

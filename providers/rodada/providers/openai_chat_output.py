@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from rodada.providers.openai_chat_input import WIRE, called
 from rodada.providers.openai_failures import from_told_error
-from rodada.providers.openai_responses_input import legal_name
+from rodada.providers.openai_request import legal_name
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import ModelTurn, Piece, Stop, ToolRequest, Usage

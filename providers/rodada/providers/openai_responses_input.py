@@ -6,13 +6,25 @@ fields and fields that exist in answers alone, ids that are too long or repeated
 letters, digits, `_` and `-`, arguments that are no JSON object, and reasoning that nobody can decrypt.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rodada.providers.failures import broken_pairs
 from rodada.providers.media import Takes, taken
-from rodada.providers.openai_strict import may_be_strict
-from rodada.statemachine.jsontext import JsonObject, JsonValue, digest_text, dump_json, kept_object
+from rodada.providers.openai_request import (
+    FILES,
+    IMAGES,
+    LEGAL,
+    PDF,
+    data_url,
+    file_name,
+    function_of,
+    instructions_of,
+    legal_name,
+    sayable,
+    told_of,
+    tool_fields,
+)
+from rodada.statemachine.jsontext import JsonObject, JsonValue, digest_text, kept_object
 from rodada.statemachine.messages import (
     Entry,
     ModelTurn,
@@ -31,13 +43,9 @@ CALLS = {"function_call": "function_call_output", "custom_tool_call": "custom_to
 OUTPUTS = frozenset(CALLS.values())
 WITH_OPTIONAL_ID = frozenset({"reasoning", "message", *CALLS})
 ID_PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs", "custom_tool_call": "ctc"}
-PDF = "application/pdf"
-# The most base64 characters of each.
-TAKES = Takes({**dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 20_000_000), PDF: 30_000_000})
+TAKES = Takes({**IMAGES, **FILES})
 LONGEST_ID = 64
 LONGEST_ARGUMENTS = 1_048_576
-LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-DIGEST_LENGTH = 12
 
 
 def request_fields(request: ModelRequest, *, bare: bool = False) -> JsonObject:
@@ -53,7 +61,7 @@ def request_fields(request: ModelRequest, *, bare: bool = False) -> JsonObject:
     fault = pairing_fault(items)
     if fault is not None:
         raise broken_pairs(WIRE, fault)
-    return {"input": [*items], **_instruction_field(request), **_tool_fields(request)}
+    return {"input": [*items], **_instruction_field(request), **tool_fields(request, _tool)}
 
 
 def entry_items(entry: Entry, *, bare: bool = False) -> list[JsonObject]:
@@ -109,62 +117,36 @@ def pairing_fault(items: Sequence[JsonObject]) -> str | None:
     return f"call {waiting[0][1]} has no output" if waiting else None
 
 
-def legal_name(name: str) -> str:
-    """
-    The name itself where the wire takes it, else a legal one that no other name maps to.
-    """
-    if LEGAL.fullmatch(name):
-        return name
-    stem = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[: LONGEST_ID - DIGEST_LENGTH - 1]
-    return f"{stem}_{digest_text(name)[:DIGEST_LENGTH]}"
-
-
 def output_of(result: ToolResult) -> JsonValue:
     """
-    What the model is told: a text, or a list where media are in it. The wire has no error flag, so every status but
-    success says so in the text, and an empty text is the empty JSON string.
+    What the model is told: a text, or a list where media are in it.
     """
     found = taken(result.content, TAKES)
     text = plain_text(found.parts)
     media: list[JsonValue] = [_shown(part) for part in found.parts if not isinstance(part, Text)]
     if result.status is not Status.SUCCEEDED:
-        told = dump_json({"error": {"status": result.status.value, "message": text}})
+        told = told_of(result, text)
         return [{"type": "input_text", "text": told}, *media] if media else told
     if media:
         return [_shown(part) for part in found.parts]
-    return text if text.strip() else dump_json(text)
+    return sayable(text)
 
 
 def _shown(part: Part) -> JsonObject:
     if isinstance(part, Text):
         return {"type": "input_text", "text": part.text}
-    data = f"data:{part.media_type};base64,{part.data}"
     if part.media_type != PDF:
-        return {"type": "input_image", "image_url": data, "detail": "auto"}
-    return {"type": "input_file", "filename": part.name.strip() or "file.pdf", "file_data": data}
+        return {"type": "input_image", "image_url": data_url(part), "detail": "auto"}
+    return {"type": "input_file", "filename": file_name(part), "file_data": data_url(part)}
 
 
 def _instruction_field(request: ModelRequest) -> JsonObject:
-    said = "\n\n".join(text for text in (request.instructions, request.guidance) if text.strip())
+    said = instructions_of(request)
     return {"instructions": said} if said else {}
 
 
-def _tool_fields(request: ModelRequest) -> JsonObject:
-    if not request.tools:
-        return {}
-    choice = "auto" if request.tools_allowed else "none"
-    return {"tools": [_tool(tool) for tool in request.tools], "tool_choice": choice}
-
-
 def _tool(tool: ToolDeclaration) -> JsonObject:
-    described: JsonObject = {"description": tool.description} if tool.description else {}
-    return {
-        "type": "function",
-        "name": legal_name(tool.name),
-        **described,
-        "parameters": tool.schema_object,
-        "strict": may_be_strict(tool.schema),
-    }
+    return {"type": "function", **function_of(tool)}
 
 
 def _message(role: str, content: JsonValue) -> JsonObject:

@@ -5,7 +5,8 @@ A body of the Responses API as a turn of the model.
 from collections.abc import Iterator, Mapping
 
 from rodada.providers.openai_failures import from_failed_response
-from rodada.providers.openai_responses_input import CALLS, WIRE, legal_name, without_id
+from rodada.providers.openai_request import legal_name
+from rodada.providers.openai_responses_input import CALLS, WIRE, without_id
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import ModelTurn, Piece, Stop, ToolRequest, Usage

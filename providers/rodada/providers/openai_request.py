@@ -1,0 +1,90 @@
+"""
+What a request is made of on either of OpenAI's wires: tools, names, instructions, media, and how a result says that it
+is no success.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+from rodada.providers.openai_strict import may_be_strict
+from rodada.statemachine.jsontext import JsonObject, digest_text, dump_json
+from rodada.statemachine.messages import Media, Status, ToolResult
+from rodada.statemachine.request import ModelRequest, ToolDeclaration
+
+LONGEST_NAME = 64
+LEGAL = re.compile(rf"[a-zA-Z0-9_-]{{1,{LONGEST_NAME}}}")
+DIGEST_LENGTH = 12
+PDF = "application/pdf"
+# The most base64 characters of each.
+IMAGES: Mapping[str, int] = dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 20_000_000)
+FILES: Mapping[str, int] = {PDF: 30_000_000}
+
+
+def legal_name(name: str) -> str:
+    """
+    The name itself where the wire takes it, else a legal one that ends in its digest.
+    """
+    if LEGAL.fullmatch(name):
+        return name
+    stem = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[: LONGEST_NAME - DIGEST_LENGTH - 1]
+    return f"{stem}_{digest_text(name)[:DIGEST_LENGTH]}"
+
+
+def tool_fields(request: ModelRequest, declared: Callable[[ToolDeclaration], JsonObject]) -> JsonObject:
+    """
+    The fields that say which tools there are, each as `declared`, and whether they may be used; none without tools.
+    """
+    if not request.tools:
+        return {}
+    choice = "auto" if request.tools_allowed else "none"
+    return {"tools": [declared(tool) for tool in request.tools], "tool_choice": choice}
+
+
+def function_of(tool: ToolDeclaration) -> JsonObject:
+    """
+    What a tool is told as.
+    """
+    described: JsonObject = {"description": tool.description} if tool.description else {}
+    return {
+        "name": legal_name(tool.name),
+        **described,
+        "parameters": tool.schema_object,
+        "strict": may_be_strict(tool.schema),
+    }
+
+
+def instructions_of(request: ModelRequest) -> str:
+    """
+    The system instructions, and behind them the guidance of this one call.
+    """
+    return "\n\n".join(text for text in (request.instructions, request.guidance) if text.strip())
+
+
+def told_of(result: ToolResult, text: str) -> str:
+    """
+    The text of a result. The wires have no error flag, so every status but success says so in the text.
+    """
+    if result.status is Status.SUCCEEDED:
+        return text
+    return dump_json({"error": {"status": result.status.value, "message": text}})
+
+
+def sayable(text: str) -> str:
+    """
+    The text, or where it is blank, which some servers refuse, its JSON.
+    """
+    return text if text.strip() else dump_json(text)
+
+
+def data_url(media: Media) -> str:
+    """
+    A medium as an address that holds it.
+    """
+    return f"data:{media.media_type};base64,{media.data}"
+
+
+def file_name(media: Media) -> str:
+    """
+    The name of a file, which must have one.
+    """
+    return media.name.strip() or "file.pdf"
