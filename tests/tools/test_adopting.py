@@ -227,6 +227,8 @@ MISTAKES: list[tuple[list[Any], str]] = [
     ([{"name": "a b", "input_schema": SCHEMA}], "is no legal name"),
     ([{"name": "weather", "input_schema": {"type": "array"}}], "must be a JSON object of type object"),
     ([{"name": "weather", "input_schema": {"type": "object", "required": 3}}], "its schema is none"),
+    ([{"name": "weather", "input_schema": {**SCHEMA, "$schema": 7}}], "its schema is none"),
+    ([{"name": "weather", "input_schema": {**SCHEMA, "$schema": "http://["}}], "its schema is none"),
     ([FORMS["Chat"], FORMS["Anthropic"]], "another one has the same name"),
     ([{"name": "other"}, FORMS["Chat"]], "declaration 'other' .* functions has no function of that name"),
     ([], r"functions\['weather'\] .* no declaration has that name"),

@@ -59,6 +59,11 @@ def test_f027_json_that_is_no_object_is_refused(raw: str, kind: str) -> None:
     )
 
 
+def test_an_object_that_is_nested_too_deeply_is_refused_for_that() -> None:
+    raw = '{"exercise":' * 101 + "1" + "}" * 101
+    assert refused(raw).startswith("they are nested more than 100 levels deep; ")
+
+
 def test_f028_arguments_encoded_twice_are_refused_and_never_passed_as_a_text() -> None:
     assert refused(json.dumps(json.dumps({"exercise": "squat"}))).startswith("they are a string, not a JSON object")
 

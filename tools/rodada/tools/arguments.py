@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import ErrorDetails, PydanticSerializationError
 
-from rodada.statemachine.jsontext import JsonError, JsonObject, clean_text, dump_json, parse_json
+from rodada.statemachine.jsontext import DEEPEST, JsonError, JsonObject, clean_text, dump_json, parse_json
 from rodada.statemachine.messages import ToolRequest
 from rodada.tools.attrs_classes import Forms, form_field
 from rodada.tools.errors import ToolDefinitionError
@@ -234,14 +234,19 @@ def _summary(schema: str) -> str:
 
 def no_object(raw: str) -> str:
     """
-    What is wrong with a text that is no JSON object.
+    What is wrong with a text that is no JSON object, or one that no wire takes.
     """
     try:
         value = parse_json(raw)
     except JsonError as error:
         found = f"they are no JSON ({error!s:.{LONGEST_REASON}})"
     else:
-        found = f"they are {_kind(value)}, not a JSON object"
+        deep = isinstance(value, dict)
+        found = (
+            f"they are nested more than {DEEPEST} levels deep"
+            if deep
+            else f"they are {_kind(value)}, not a JSON object"
+        )
     return f"{found}; {len(raw)} characters came, beginning with {raw[:PREVIEW]!r}. Send one JSON object"
 
 

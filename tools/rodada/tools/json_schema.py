@@ -127,12 +127,14 @@ def _validator(place: str, schema: JsonObject, by_stranger: bool) -> Validator:
     except ImportError:
         way_out = "checking its arguments needs the package jsonschema: pip install 'rodada[jsonschema]'"
         raise ToolDefinitionError(place, way_out) from None
-    kind = validator_for(schema, Draft202012Validator)
     try:
+        kind = validator_for(schema, Draft202012Validator)
         kind.check_schema(schema)
     except SchemaError as error:
         where = ".".join(map(str, error.absolute_path)) or "its root"
         raise ToolDefinitionError(place, f"its schema is none ({where}: {error.message[:LONGEST_REASON]})") from None
+    except Exception as error:  # noqa: BLE001 - such as a `$schema` that is no text, or no address
+        raise ToolDefinitionError(place, f"its schema is none (reading it raised {error_name(error)})") from None
     nothing: Registry[Any] = Registry()
     return BoundedChecks(kind, schema, nothing) if by_stranger else kind(schema, registry=nothing)
 
