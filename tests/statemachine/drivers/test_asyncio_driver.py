@@ -33,7 +33,7 @@ from rodada.statemachine import (
     step,
 )
 from rodada.statemachine import guards as guards_module
-from rodada.statemachine.drivers import asyncio_driver, tool_run
+from rodada.statemachine.drivers import asyncio_driver, deadline, tool_run
 from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver, Ports
 from rodada.statemachine.errors import ProviderOverloaded, UnexpectedEvent
 from rodada.statemachine.events import DeadlinePassed, Event
@@ -363,7 +363,7 @@ def test_the_driver_names_no_state_no_guard_and_no_reason() -> None:
     values = {member.value for member in (*State, *Reason)}
     functions = inspect.getmembers(guards_module, inspect.isfunction)
     asked = {name for name, function in functions if function.__module__ == guards_module.__name__}
-    for module in (asyncio_driver, tool_run):
+    for module in (asyncio_driver, deadline, tool_run):
         nodes = list(ast.walk(ast.parse(inspect.getsource(module))))
         names = {node.id for node in nodes if isinstance(node, ast.Name)}
         names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}

@@ -16,6 +16,7 @@ from typing import assert_never
 from attrs import evolve, frozen
 
 from rodada.statemachine.drivers.clock import SystemClock, pause, within
+from rodada.statemachine.drivers.deadline import Deadline
 from rodada.statemachine.drivers.tool_run import ToolRun, failed
 from rodada.statemachine.errors import LoopError, ProviderError, ProviderGarbled, ProviderTimeout, UnexpectedEvent
 from rodada.statemachine.events import (
@@ -106,9 +107,7 @@ class AsyncioDriver:
         self._dropped: set[asyncio.Task[None]] = set()
         self._tools: dict[str, ToolRun] = {}
         self._crash: BaseException | None = None
-        self._deadline: Timer | None = None
-        self._deadline_passed = False
-        self._armed_for: object = None
+        self._deadline = Deadline(ports.clock, lambda: self.post(DeadlinePassed()))
         self._heard = ""
 
     @property
@@ -158,7 +157,7 @@ class AsyncioDriver:
     async def _next(self) -> tuple[Order | None, Event]:
         while not self._inbox:
             self._woken.clear()
-            self._arm_deadline()
+            self._deadline.follow(self.run, self.mono_ms)
             await self._woken.wait()
             if self._crash is not None:
                 raise self._crash
@@ -352,26 +351,8 @@ class AsyncioDriver:
         self._tell(ToolEnded(order.id, tool.request.name, result.status, seconds))
         self.post(ToolFinished(result), order)
 
-    def _arm_deadline(self) -> None:
-        clock_stands = (self.run.asked_ms, self.run.people_ms)
-        if self._armed_for == clock_stands:
-            return
-        self._armed_for = clock_stands
-        self._disarm()
-        left = seconds_to_deadline(self.run, self.mono_ms)
-        if left is not None and not self._deadline_passed:
-            self._deadline = self._clock.later(max(0.0, left), self._pass_deadline)
-
-    def _disarm(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-
-    def _pass_deadline(self) -> None:
-        self._deadline_passed = True
-        self.post(DeadlinePassed())
-
     async def _close(self) -> None:
-        self._disarm()
+        self._deadline.cancel()
         open_tasks = {*self._tasks.values(), *self._dropped}
         for task in open_tasks:
             task.cancel()
