@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from rodada.tools import ToolLoadError
-from rodada.tools.lint import Fact, Judged, Verdict, judge, lint_tools
+from rodada.tools.lint import Judged, Verdict, judge, lint_tools
+from rodada.tools.source_reader import Fact
 
 HEAD = "from rodada.tools import Context, tool\nimport json, math, os, random, time, uuid, requests\n"
 FOUND = "from datetime import date, datetime\nfrom pathlib import Path\nimport datetime as dt\n"

@@ -4,6 +4,8 @@ The errors of tools: two that a tool raises on purpose, the others for whoever d
 
 from rodada.statemachine.errors import LoopError
 
+NO_TOOLS = "no tools in it: decorate its functions with @tool from rodada.tools"
+
 
 class ToolError(LoopError):
     """

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from rodada.statemachine.errors import LoopError
 from rodada.statemachine.jsontext import digest_text
 from rodada.tools.decorator import Tool
-from rodada.tools.errors import ToolLoadError
+from rodada.tools.errors import NO_TOOLS, ToolLoadError
 from rodada.tools.results import error_name
 from rodada.tools.signatures import place_of
 
@@ -37,7 +37,7 @@ def load_tools(spec: str) -> tuple[AnyFunctionTool, ...]:
     module = _from_file(spec) if spec.endswith(".py") else _from_module(spec)
     tools = tuple(dict.fromkeys(cast(AnyFunctionTool, each) for each in vars(module).values() if _is_tool(each)))
     if not tools:
-        raise ToolLoadError(spec, "no tools in it: decorate its functions with @tool from rodada.tools")
+        raise ToolLoadError(spec, NO_TOOLS)
     _check_names(spec, tools)
     return tools
 
