@@ -68,6 +68,16 @@ class Client:
         self.send(body)
         return self.receive()
 
+    def stream(self, body: Json) -> list[str]:
+        """
+        A request for a stream, and the data of the events that came.
+        """
+        self.send({**body, "stream": True})
+        response = self.connection.getresponse()
+        sent = response.read().decode()
+        assert response.headers["content-type"].startswith("text/event-stream"), sent
+        return [line.removeprefix("data: ") for line in sent.splitlines() if line.startswith("data: ")]
+
 
 @contextmanager
 def client(server: Loopback, path: str, headers: Mapping[str, str]) -> Generator[Client]:

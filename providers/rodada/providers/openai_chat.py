@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, cast
 
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
-from rodada.providers.openai_call import Call, Create, whole_turn
+from rodada.providers.openai_call import Call, Create, Opening, streamed_turn, whole_turn
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
 from rodada.providers.openai_chat_input import WIRE, request_fields
 from rodada.providers.openai_chat_output import read_turn
+from rodada.providers.openai_chat_stream import StreamedCompletion
 from rodada.providers.openai_client import BASE_URL, checked_client, is_openai, new_client
 from rodada.statemachine.errors import ProviderTimeout
 from rodada.statemachine.jsontext import JsonObject
@@ -103,7 +104,7 @@ class OpenAIChat:
 
     async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
         """
-        One request, one turn; nothing is told to `watch` before the turn is whole.
+        One request, one turn.
 
         Raises:
             ProviderError: no turn came.
@@ -112,9 +113,16 @@ class OpenAIChat:
         client = self._clients.here()
         try:
             async with asyncio.timeout(request.seconds):
-                return await self._ask(client, request)
+                return await self._ask(client, request, watch)
         except TimeoutError:
             raise ProviderTimeout(WIRE, f"no answer within {request.seconds} s") from None
+
+    @property
+    def streams(self) -> bool:
+        """
+        It can.
+        """
+        return True
 
     async def aclose(self) -> None:
         """
@@ -122,10 +130,15 @@ class OpenAIChat:
         """
         await self._clients.aclose(lambda client: client.close())
 
-    async def _ask(self, client: "AsyncOpenAI", request: ModelRequest) -> ModelTurn:
+    async def _ask(self, client: "AsyncOpenAI", request: ModelRequest, watch: Watch) -> ModelTurn:
         arguments = self._arguments(request_fields(request, self._dialect))
+        if request.stream and self._dialect.stream_usage:
+            arguments["stream_options"] = {"include_usage": True}
         read = partial(read_turn, request=request)
         call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, read)
+        if request.stream:
+            opening = cast("Opening", client.chat.completions.with_streaming_response.create)
+            return await streamed_turn(call, opening, StreamedCompletion(), watch)
         return await whole_turn(call, cast("Create", client.chat.completions.with_raw_response.create))
 
     def _arguments(self, fields: JsonObject) -> dict[str, object]:

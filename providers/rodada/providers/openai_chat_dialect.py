@@ -20,6 +20,8 @@ class Dialect:
             every one. They are never shown, and no stored conversation has them without `reasoning=True`.
         old_limit: `max_output_tokens` goes as `max_tokens`, the only name that older servers know.
         short_ids: ids of calls have nine letters and digits, as Mistral's servers want.
+        stream_usage: a streamed reply is asked for its usage; servers that do not know the question refuse it, and say
+            their usage without it or not at all.
         images: images are sent, those of results in a message behind the results; else they are told as text, for
             models that see none.
         files: the same of PDF files, which OpenAI takes and few others do.
@@ -31,6 +33,7 @@ class Dialect:
     echoed: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
     old_limit: bool = False
     short_ids: bool = False
+    stream_usage: bool = True
     images: bool = True
     files: bool = False
 

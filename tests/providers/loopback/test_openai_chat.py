@@ -2,6 +2,7 @@
 The Chat Completions wire: what it renders, what it refuses, and how it plays servers that deviate from OpenAI.
 """
 
+import json
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import cast, get_args
@@ -188,7 +189,19 @@ REFUSED: list[tuple[str, Break, str, str | None]] = [
     ("no tokens", put(whole, max_completion_tokens=0), "Expected a value >= 1", "integer_below_min_value"),
     ("tokens a text", put(whole, max_tokens="9"), "Invalid type for 'max_tokens'", "invalid_type"),
     ("unknown effort", put(whole, reasoning_effort="huge"), "Invalid value: 'huge'.", "invalid_value"),
-    ("stream", put(whole, stream=True), "the loopback server does not stream yet", None),
+    ("stream no flag", put(whole, stream="yes"), "Invalid type for 'stream'", "invalid_type"),
+    (
+        "option of a stream unknown",
+        put(whole, stream=True, stream_options={"include_tokens": True}),
+        "'stream_options.include_tokens'.",
+        "unknown_parameter",
+    ),
+    (
+        "option of a stream no flag",
+        put(whole, stream=True, stream_options={"include_usage": "yes"}),
+        "Invalid type for 'stream_options.include_usage'",
+        "invalid_type",
+    ),
     ("options of no stream", put(whole, stream_options={}), "only allowed when 'stream' is enabled", None),
     ("metadata of many", put(whole, metadata={str(n): "" for n in range(17)}), "too", "object_above_max_properties"),
     ("metadata a number", put(whole, metadata={"a": 1}), "Invalid type for 'metadata.a'", "invalid_type"),
@@ -444,6 +457,46 @@ def _is_so(name: Deviation, body: Json, call: Json) -> bool:
         return False
 
 
+def _fragments(name: Deviation | None = None) -> list[Json]:
+    """
+    Of the stream of a turn with two calls, the fragments of the calls, and the chunks beside them.
+    """
+    deviations = () if name is None else (name,)
+    with serving([ASKED], *deviations) as one:
+        sent = one.stream({**FIRST, "model": OTHER})
+    return [
+        fragment
+        for each in sent
+        if each != "[DONE]"
+        for choice in json.loads(each)["choices"]
+        for fragment in choice["delta"].get("tool_calls", ())
+    ]
+
+
+STREAMED: dict[Deviation, Callable[[list[Json]], bool]] = {
+    "indexes_zero": lambda sent: {each["index"] for each in sent} == {0},
+    "indexes_missing": lambda sent: not any("index" in each for each in sent),
+    "names_repeated": lambda sent: all("name" in each["function"] for each in sent),
+    "calls_in_one_chunk": lambda sent: [each["function"]["arguments"] for each in sent] == ['{"a":1}', "{}"],
+}
+
+
+@pytest.mark.parametrize("name", STREAMED)
+def test_each_deviation_of_a_stream_is_played_and_by_nobody_else(name: Deviation) -> None:
+    assert (STREAMED[name](_fragments(name)), STREAMED[name](_fragments())) == (True, False)
+
+
+def test_a_stream_without_its_last_word_is_played() -> None:
+    with serving([ASKED], "done_missing") as one:
+        assert "[DONE]" not in one.stream({**FIRST, "model": OTHER})
+
+
+def test_usage_so_far_is_played() -> None:
+    with serving([Turn("So.")], "usage_in_every_chunk") as one:
+        *sent, _ = one.stream({**FIRST, "model": OTHER, "stream_options": {"include_usage": True}})
+    assert [json.loads(each)["usage"]["completion_tokens"] for each in sent] == [0, 1, 2, 20]
+
+
 def test_content_in_parts_is_played() -> None:
     assert reply(Turn("So."), "content_in_parts")["choices"][0]["message"]["content"] == [
         {"type": "text", "text": "So."}
@@ -473,6 +526,12 @@ WISHES: list[tuple[Deviation, Json, Json, str]] = [
         "Unknown",
     ),
     (
+        "stream_options_unknown",
+        {"stream": False},
+        {"stream": True, "stream_options": {"include_usage": True}},
+        "Unknown parameter: 'stream_options'",
+    ),
+    (
         "short_ids_wanted",
         {"messages": [USER]},
         {
@@ -500,6 +559,9 @@ def test_what_other_servers_want_is_wanted(name: Deviation, good: Json, bad: Jso
     assert (reaction.status, told in reaction.body["error"]["message"]) == (400, True)
 
 
+ALONE_TESTED = ("content_in_parts", "function_call", "done_missing", "usage_in_every_chunk")
+
+
 def test_every_deviation_is_tested() -> None:
-    tested = {*DEVIATED, *(each[0] for each in WISHES), "content_in_parts", "function_call"}
+    tested = {*DEVIATED, *STREAMED, *(each[0] for each in WISHES), *ALONE_TESTED}
     assert tested == {*get_args(Deviation)}

@@ -12,8 +12,6 @@ from rodada.providers.loopback.json_values import Object
 from rodada.providers.loopback.received import Received
 from rodada.providers.loopback.script import Failure, Turn, WireName
 
-STREAMING = "the loopback server does not stream yet"
-
 
 class Wire(Protocol):
     """

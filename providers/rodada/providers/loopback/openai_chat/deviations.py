@@ -26,9 +26,17 @@ Deviation: TypeAlias = Literal[
     "two_choices",
     "function_call",  # the form of the wire's first years
     "index_on_calls",
+    # of a stream
+    "indexes_zero",  # every call is number 0: Ollama, Gemini proxies
+    "indexes_missing",  # Ollama
+    "names_repeated",  # in every fragment of a call: llama.cpp
+    "calls_in_one_chunk",  # each whole: Ollama
+    "usage_in_every_chunk",  # as far as it is
+    "done_missing",
     "reasoning_shown",  # reasoning_content in answers, taken back
     "reasoning_wanted",  # the same, and demanded back: DeepSeek and Kimi, thinking
     "max_tokens_only",  # max_completion_tokens is not known
+    "stream_options_unknown",  # Mistral, Databricks
     "short_ids_wanted",  # nine letters and digits: Mistral
 ]
 _Change: TypeAlias = Callable[[Object], None]

@@ -9,8 +9,8 @@ from rodada.providers.loopback.openai_chat.deviations import shows_reasoning
 from rodada.providers.loopback.openai_chat.messages import message_refusals
 from rodada.providers.loopback.openai_chat.view import View, bad, empty_array
 from rodada.providers.loopback.openai_responses.fields import invalid_type, missing_parameter, unknown_parameter
+from rodada.providers.loopback.openai_responses.stream import stream_refusal
 from rodada.providers.loopback.script import Failure
-from rodada.providers.loopback.wire import STREAMING
 
 _KNOWN = frozenset(
     (
@@ -44,15 +44,11 @@ def has_a_model(view: View) -> Failure | None:
     return None if text(view.body.get("model")) else missing_parameter("model")
 
 
-def does_not_stream(view: View) -> Failure | None:
+def streaming_is_a_flag(view: View) -> Failure | None:
     """
-    The server does not stream, and options of a stream are refused without one.
+    `stream` is true, false or null, and without a stream there are no options for it.
     """
-    if view.body.get("stream"):
-        return bad(STREAMING, "stream")
-    if view.body.get("stream_options") is not None:
-        return bad("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
-    return None
+    return stream_refusal(view.body, "include_usage", "include_obfuscation")
 
 
 def has_messages(view: View) -> Failure | None:
@@ -124,7 +120,7 @@ def metadata_is_small(view: View) -> Failure | None:
 RULES: tuple[Callable[[View], Failure | None], ...] = (
     has_no_unknown_parameter,
     has_a_model,
-    does_not_stream,
+    streaming_is_a_flag,
     has_messages,
     messages_have_their_fields,
     limits_are_one,

@@ -4,15 +4,16 @@ Chat Completions as a wire of the loopback server.
 
 from collections.abc import Collection, Mapping
 
-from rodada.providers.loopback.json_values import Object, text
-from rodada.providers.loopback.openai_chat import pairing, replies, shape, tools, wishes
+from rodada.providers.loopback.frames import frame
+from rodada.providers.loopback.json_values import Object, obj, text
+from rodada.providers.loopback.openai_chat import pairing, replies, shape, stream, tools, wishes
 from rodada.providers.loopback.openai_chat.deviations import Deviation, deviated, shows_reasoning
 from rodada.providers.loopback.openai_chat.view import view
 from rodada.providers.loopback.openai_responses.replies import envelope
 from rodada.providers.loopback.openai_responses.wire import no_key
 from rodada.providers.loopback.received import Received, first_refusal
 from rodada.providers.loopback.script import Failure, Turn, WireName
-from rodada.providers.loopback.wire import STREAMING, Ids
+from rodada.providers.loopback.wire import Ids
 
 _PATH = "/v1/chat/completions"
 _RULES = (*shape.RULES, *tools.RULES, *pairing.RULES, *wishes.RULES)
@@ -60,13 +61,14 @@ class ChatWire:
         """
 
     def streams(self, received: Received) -> bool:
-        return False
+        return received.body.get("stream") is True
 
     def frames(self, reply: Object, received: Received) -> tuple[bytes, ...]:
-        raise NotImplementedError(STREAMING)
+        wanted = obj(received.body.get("stream_options")).get("include_usage") is True
+        return stream.frames(reply, self._of(received), usage=wanted)
 
     def error_frame(self, failure: Failure, request_id: str) -> bytes:
-        raise NotImplementedError(STREAMING)
+        return frame(envelope(failure))
 
     def envelope(self, failure: Failure, request_id: str) -> Object:
         return envelope(failure)

@@ -31,6 +31,14 @@ def limit_has_its_old_name(view: View) -> Failure | None:
     return unknown_parameter("max_completion_tokens") if alien else None
 
 
+def usage_is_not_asked_for(view: View) -> Failure | None:
+    """
+    stream_options is not known.
+    """
+    alien = "stream_options_unknown" in view.deviations and "stream_options" in view.body
+    return unknown_parameter("stream_options") if alien else None
+
+
 def ids_are_short(view: View) -> Failure | None:
     """
     Ids of calls have nine letters and digits.
@@ -47,5 +55,6 @@ def ids_are_short(view: View) -> Failure | None:
 RULES: tuple[Callable[[View], Failure | None], ...] = (
     reasoning_comes_back,
     limit_has_its_old_name,
+    usage_is_not_asked_for,
     ids_are_short,
 )

@@ -1,0 +1,148 @@
+"""
+Calls that come in fragments over Chat Completions, each put together by itself.
+
+OpenAI numbers them: a fragment's `index` says to which call it belongs. Other servers number every call 0, or none, so
+that a new id or a new name begins a new call under a number that was used, and so does whatever follows whole arguments
+under the same name again.
+"""
+
+from attrs import define, field
+
+from rodada.providers.openai_chat_input import WIRE
+from rodada.statemachine.errors import ProviderGarbled
+from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json, parse_object
+from rodada.statemachine.notice import ArgumentsDelta
+
+
+@define
+class Fragments:
+    """
+    One call as far as it came: what stands beside its arguments is said once, also where it is said in each fragment.
+    """
+
+    index: int | None = None
+    _call: JsonObject = field(factory=JsonObject)
+    _function: JsonObject = field(factory=JsonObject)
+    _written: list[str] = field(factory=list[str])
+
+    @property
+    def id(self) -> str:
+        """
+        Its id, or "".
+        """
+        return _text(self._call.get("id"))
+
+    @property
+    def name(self) -> str:
+        """
+        The name of its function, or "".
+        """
+        return _text(self._function.get("name"))
+
+    @property
+    def function(self) -> JsonObject:
+        """
+        What is called, and with what.
+        """
+        return {**self._function, "arguments": "".join(self._written)} if self._written else self._function
+
+    @property
+    def call(self) -> JsonObject:
+        """
+        The call as it would have come whole.
+        """
+        return {**self._call, "function": self.function} if self._function or self._written else self._call
+
+    def take(self, fragment: JsonObject, function: JsonObject) -> str:
+        """
+        Take one more fragment, and give what it adds to the arguments.
+        """
+        _say_once(self._call, fragment, "index", "function")
+        _say_once(self._function, function, "arguments")
+        arguments = function.get("arguments")
+        if isinstance(arguments, str):
+            self._written.append(arguments)
+            return arguments
+        _say_once(self._function, {key: value for key, value in function.items() if key == "arguments"})
+        return "" if arguments is None else dump_json(arguments)
+
+    def ends_before(self, fragment: JsonObject, function: JsonObject) -> bool:
+        """
+        Whether a fragment under the same number belongs to another call.
+        """
+        call_id, name = _text(fragment.get("id")), _text(function.get("name"))
+        if call_id and self.id and call_id != self.id:
+            return True
+        if not name or not self.name:
+            return False
+        return name != self.name or (_says_something(function.get("arguments")) and self._has_whole_arguments())
+
+    def _has_whole_arguments(self) -> bool:
+        if not self._written:
+            return isinstance(self._function.get("arguments"), dict)
+        last = next((piece.rstrip() for piece in reversed(self._written) if piece.strip()), "")
+        # Most fragments end elsewhere, and need no look at all that came before.
+        return last.endswith("}") and parse_object("".join(self._written)) is not None
+
+
+@define
+class Calls:
+    """
+    The calls of a message, in the order in which they began.
+    """
+
+    _calls: list[Fragments] = field(factory=list[Fragments])
+
+    @property
+    def whole(self) -> list[JsonValue]:
+        """
+        As they would have come whole.
+        """
+        return [each.call for each in self._calls]
+
+    def add(self, fragments: JsonValue) -> tuple[ArgumentsDelta, ...]:
+        """
+        Take the fragments of one chunk.
+
+        Raises:
+            ProviderGarbled: they are no list of objects.
+        """
+        if not isinstance(fragments, list):
+            raise ProviderGarbled(WIRE, "the calls of a chunk are no list")
+        heard = (self._take(at, fragment) for at, fragment in enumerate(fragments))
+        return tuple(each for each in heard if each.text)
+
+    def _take(self, at: int, fragment: JsonValue) -> ArgumentsDelta:
+        if not isinstance(fragment, dict):
+            raise ProviderGarbled(WIRE, "a fragment of a call is no object")
+        given = fragment.get("function")
+        function = given if isinstance(given, dict) else JsonObject()
+        call = self._belongs_to(at, fragment, function)
+        text = call.take(fragment, function)
+        return ArgumentsDelta(next(n for n, each in enumerate(self._calls) if each is call), call.name, text)
+
+    def _belongs_to(self, at: int, fragment: JsonObject, function: JsonObject) -> Fragments:
+        told = fragment.get("index")
+        index = told if isinstance(told, int) else None
+        under = [each for each in self._calls if each.index == index]
+        call_id, name = _text(fragment.get("id")), _text(function.get("name"))
+        known = next((each for each in under if call_id and each.id == call_id and name in ("", each.name)), None)
+        if known is not None:
+            return known
+        beside = index is None and at > 0 and bool(name)  # unnumbered calls in one chunk
+        if not under or beside or under[-1].ends_before(fragment, function):
+            self._calls.append(Fragments(index))
+            return self._calls[-1]
+        return under[-1]
+
+
+def _say_once(said: JsonObject, more: JsonObject, *but: str) -> None:
+    said.update({key: value for key, value in more.items() if key not in but and not said.get(key)})
+
+
+def _says_something(arguments: JsonValue) -> bool:
+    return bool(arguments.strip()) if isinstance(arguments, str) else arguments is not None
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""
