@@ -254,6 +254,13 @@ def test_a_signature_on_a_later_part_keeps_the_stand_in_away() -> None:
     assert entry_contents(answered(received(*parts)), MODEL, active=True)[0]["parts"] == parts
 
 
+def test_a_signature_before_the_call_speaks_for_what_a_pause_ended_and_not_for_the_call() -> None:
+    said: JsonObject = {"text": "Let me see.", "thoughtSignature": "czE="}
+    turn = received(said, {**call("f", {"a": "\ud800"}, id="1"), "thoughtSignature": "czI="})
+    sent = entry_contents(answered(turn), MODEL, active=True)[0]
+    assert sent["parts"] == [said, {**call("f", {"a": "\ufffd"}, id="1"), "thoughtSignature": STAND_IN}]
+
+
 def test_signatures_of_another_model_are_left_out_of_old_turns() -> None:
     turn = received({**call("f", id="1"), "thoughtSignature": "czE="})
     old, active = (entry_contents(answered(turn), "gemini-3.1-pro", active=active)[0] for active in (False, True))

@@ -282,7 +282,7 @@ MALFORMED: list[tuple[JsonValue, str, str]] = [
         "turns[0].usage.output_tokens",
         "expected a whole number >= 0, found 1.5",
     ),
-    ([{"text": "a", "error": {}}], "turns[0].error", "a call that fails has no text and no calls"),
+    ([{"calls": [{"name": "a"}], "error": {}}], "turns[0].error", "a call that fails asks for no calls"),
     ([{"error": "busy"}], "turns[0].error", 'expected an object with class and message; found "busy"'),
     ([{"error": {"message": 1}}], "turns[0].error.message", "expected text, found 1"),
     ([{"error": {"status": "529"}}], "turns[0].error.status", 'expected a whole number >= 0, found "529"'),

@@ -240,13 +240,13 @@ def _id(request: ToolRequest) -> JsonObject:
 def _with_stand_in(parts: list[JsonObject]) -> list[JsonObject]:
     """
     The parts with the first call signed by the stand-in, if it has no signature: the turn is another wire's, or was
-    stored without its signatures (these models always sign). A signature that came on another kind of part instead
-    is left to speak for the turn.
+    stored without its signatures (these models always sign). A signature that came on another kind of part behind it
+    is left to speak for the turn; one before it is of the piece that a pause ended.
     """
     first = next((at for at, part in enumerate(parts) if "functionCall" in part), None)
     if first is None or "thoughtSignature" in parts[first]:
         return parts
-    if any("thoughtSignature" in part and "functionCall" not in part for part in parts):
+    if any("thoughtSignature" in part and "functionCall" not in part for part in parts[first:]):
         return parts
     return [*parts[:first], {**parts[first], "thoughtSignature": STAND_IN}, *parts[first + 1 :]]
 
