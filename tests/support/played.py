@@ -11,13 +11,38 @@ from itertools import count
 from attrs import evolve, field, frozen
 
 from rodada.providers import loopback
-from rodada.providers.loopback import Call, Hang, Received, Turn, WireName
-from rodada.statemachine import AnyTool, LiveRun, Media, Part, PlannedCall, ToolCall, ToolDeclaration, ToolRequest
+from rodada.providers.loopback import Broken, Call, Hang, Received, Turn, WireName
+from rodada.statemachine import (
+    AnyTool,
+    LiveRun,
+    Media,
+    Notice,
+    Part,
+    PlannedCall,
+    TextDelta,
+    ToolCall,
+    ToolDeclaration,
+    ToolRequest,
+)
 from rodada.statemachine.ports import CallSetting
 from rodada.statemachine.scheduling import Touches
 from rodada.tools import ToolError, ToolResultParts, tool
 from support.heard import heard
-from support.turn_scripts import AGAIN, IMAGE, LONE, MADE_IDS, PAPER, Ask, Break, Hold, Message, Reply, Say
+from support.turn_scripts import (
+    AGAIN,
+    BROKEN_OFF,
+    HELD_FRAMES,
+    IMAGE,
+    LONE,
+    MADE_IDS,
+    PAPER,
+    Ask,
+    Break,
+    Hold,
+    Message,
+    Reply,
+    Say,
+)
 from support.virtual_clock import VirtualClock
 
 NAMES = ("fetch", "store", "notes.read all")
@@ -59,6 +84,7 @@ class Play:
         self._first = next(numbers)
         self._numbers = numbers
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._held: tuple[Hold, Received] | None = None
 
     @property
     def says(self) -> str | tuple[Part, ...]:
@@ -85,11 +111,22 @@ class Play:
         match reply:
             case Break():
                 return reply.fault
+            case Hold() if streams(received):
+                self._held = reply, received
+                return Broken(BROKEN_OFF, HELD_FRAMES, "hang")
             case Hold():
                 self._interrupt(reply, received)
                 return Hang()
             case Say():
                 return self._turn(reply, received)
+
+    def hear(self, notice: Notice) -> None:
+        """
+        What a watcher sees: the first words of a turn that is held.
+        """
+        if self._held is not None and isinstance(notice, TextDelta):
+            held, self._held = self._held, None
+            self._interrupt(*held)
 
     def cancel(self) -> None:
         """
@@ -140,12 +177,21 @@ class Play:
         return f"{AGAIN}-{self._serial}" if ask.id == AGAIN else ask.id
 
 
-def is_unreadable(say: Say, wire: WireName) -> bool:
+def streams(received: Received) -> bool:
     """
-    Whether a turn comes as no JSON, for its arguments hold numbers that JSON does not know. OpenAI's are a text.
+    Whether a request asks for a stream.
+    """
+    return received.body.get("stream") is True or "streamGenerateContent" in received.path
+
+
+def is_unreadable(say: Say, received: Received) -> bool:
+    """
+    Whether a turn comes as no JSON, for its arguments hold numbers that JSON does not know. OpenAI's are a text, and
+    so are Anthropic's where they stream.
     """
     raw = "".join(ask.arguments or "" for ask in say.asks)
-    return wire not in WITH_TEXT_ARGUMENTS and ("NaN" in raw or "1e400" in raw)
+    as_text = received.wire in WITH_TEXT_ARGUMENTS or (received.wire == "anthropic" and streams(received))
+    return not as_text and ("NaN" in raw or "1e400" in raw)
 
 
 def _sayable(say: Say, wire: WireName) -> Say:

@@ -6,7 +6,7 @@ of one conversation.
 from attrs import frozen
 from hypothesis import strategies as st
 
-from rodada.providers.loopback import Body, Drop, Failure, Raw, Stop, WireName
+from rodada.providers.loopback import Body, Broken, Drop, Failure, Raw, Stop, Turn, WireName
 from rodada.statemachine import LANGUAGES, Limits, Media, Part, Text
 from support.stage import MODELS, WIRES
 
@@ -54,7 +54,11 @@ SHOWN: tuple[str | tuple[Part, ...], ...] = (
     (Media.of(b"kg\n80\n", "text/csv", "log.csv"), Media.of(b"RIFF", "audio/wav"), Media.of(b"BM", "image/bmp")),
 )
 
-FAULTS: tuple[Failure | Drop | Raw | Body, ...] = (
+# Said in so many pieces that on no wire the frames below hold all of them.
+BROKEN_OFF = Turn("You lift more than in spring, and less than you could if you slept as long as I told you.")
+HELD_FRAMES = 9  # some of its pieces are among them
+
+FAULTS: tuple[Failure | Drop | Raw | Body | Broken, ...] = (
     Failure(429),
     Failure(429, headers={"retry-after": "7"}),
     Failure(500),
@@ -65,6 +69,10 @@ FAULTS: tuple[Failure | Drop | Raw | Body, ...] = (
     Raw(b"<html>"),
     Raw(b""),
     Body({"what": "is this"}),
+    *(Broken(BROKEN_OFF, frames, "end") for frames in (0, 2, 9)),
+    *(Broken(BROKEN_OFF, frames, "drop") for frames in (1, 7)),
+    *(Broken(BROKEN_OFF, frames, failure) for frames, failure in ((1, Failure(503)), (8, Failure(429)))),
+    Broken(BROKEN_OFF, 6, Failure(400, "Something was wrong with it.")),
 )
 
 
@@ -96,16 +104,17 @@ class Say:
 @frozen
 class Break:
     """
-    A call that gives no turn.
+    A call that gives no turn; where it streams it may break off in the middle of one.
     """
 
-    fault: Failure | Drop | Raw | Body
+    fault: Failure | Drop | Raw | Body | Broken
 
 
 @frozen
 class Hold:
     """
-    A call that is never answered: meanwhile the run is cancelled, or its time passes.
+    A call that is never answered: meanwhile the run is cancelled, or its time passes. Where it streams that happens
+    when some words of the turn were heard.
     """
 
     cancels: bool
@@ -125,6 +134,7 @@ class Message:
         asks_on: which of the two.
         stored: whether the conversation was stored without reasoning and read again before.
         says: what the person says.
+        stream: whether its turns are streamed, where the wire can.
     """
 
     model: str
@@ -132,6 +142,7 @@ class Message:
     asks_on: bool
     stored: bool
     says: str | tuple[Part, ...] = "How is it going?"
+    stream: bool = False
 
 
 @frozen
@@ -187,6 +198,7 @@ def messages(wire: WireName, usual: str) -> st.SearchStrategy[Message]:
         asks_on=st.booleans(),
         stored=st.sampled_from((False, False, True)),
         says=st.sampled_from(SHOWN),
+        stream=st.booleans(),
     )
 
 

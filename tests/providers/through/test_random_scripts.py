@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from functools import reduce
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pytest
 from attrs import define, field, frozen
@@ -18,22 +18,32 @@ from hypothesis import HealthCheck, given, settings
 from rodada.providers.loopback import WireName
 from rodada.statemachine import (
     LANGUAGES,
+    ArgumentsDelta,
     Conversation,
+    Ended,
     Exchange,
     Limits,
     Media,
     ModelTurn,
+    Notice,
     Outcome,
     Part,
     Reason,
+    ReasoningDelta,
     RunStatus,
+    Said,
     Status,
+    Streaming,
+    TextDelta,
     ToolLoop,
+    TurnEnded,
+    TurnKind,
     UserMessage,
     Wording,
 )
+from rodada.statemachine import told as folded
 from support.heard import Heard, heard
-from support.played import INSTRUCTIONS, NAMES, SHARED, Play, Told, is_unreadable, numbered, tools_of
+from support.played import INSTRUCTIONS, NAMES, SHARED, Play, Told, is_unreadable, numbered, streams, tools_of
 from support.stage import WIRES, Stage
 from support.turn_scripts import IMAGE, LONE, Break, Message, Say, Script, scripts
 from support.wire_pairs import pair_faults
@@ -52,11 +62,13 @@ class Tally:
     begun: int = 0
     scripts: int = 0
     calls: int = 0
+    streamed: int = 0
     ends: Counter[str] = field(factory=Counter[str])
 
     def __str__(self) -> str:
         ends = ", ".join(f"{count} {name}" for name, count in sorted(self.ends.items()))
-        return f"{self.scripts} scripts, {self.ends.total()} messages, {self.calls} model calls: {ends}"
+        said = f"{self.calls} model calls, {self.streamed} pieces of text"
+        return f"{self.scripts} scripts, {self.ends.total()} messages, {said}: {ends}"
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -98,10 +110,12 @@ async def _play(stage: Stage, script: Script, tally: Tally) -> None:
             limits=script.limits,
             wording=LANGUAGES[script.language],
             clock=play.clock,
+            stream=message.stream and _can_stream(stage.providers[message.model]),
         )
         before = _stored(conversation) if message.stored else conversation
-        outcome = await _answered(stage, loop, play, before)
-        _judge(Judged(stage, script, message, play, before, outcome))
+        outcome, notices = await _answered(stage, loop, play, before)
+        _judge(Judged(stage, script, message, play, before, outcome, notices))
+        tally.streamed += sum(isinstance(notice, TextDelta) for notice in notices)
         conversation = outcome.conversation
         tally.calls += outcome.model_calls
         tally.ends[outcome.reason.value if outcome.reason else "completed"] += 1
@@ -112,15 +126,25 @@ def _stored(conversation: Conversation) -> Conversation:
     return Conversation.from_json(json.loads(json.dumps(conversation.to_json())))
 
 
-async def _answered(stage: Stage, loop: ToolLoop, play: Play, before: Conversation) -> Outcome:
+def _can_stream(provider: object) -> bool:
+    return isinstance(provider, Streaming) and provider.streams
+
+
+async def _answered(
+    stage: Stage, loop: ToolLoop, play: Play, before: Conversation
+) -> tuple[Outcome, tuple[Notice, ...]]:
     stage.server.play(play)
     as_given, shared = before.to_json(reasoning=True), copy.deepcopy(SHARED)
+    notices: list[Notice] = []
     async with loop.start(play.says, conversation=before) as live:
         play.watch(live)
+        async for notice in live.events(after=0):
+            notices.append(notice)
+            play.hear(notice)
         outcome = await live.outcome()
     assert before.to_json(reasoning=True) == as_given
     assert shared == SHARED
-    return outcome
+    return outcome, tuple(notices)
 
 
 @frozen
@@ -135,6 +159,7 @@ class Judged:
     play: Play
     before: Conversation
     outcome: Outcome
+    notices: tuple[Notice, ...]
 
     @property
     def limits(self) -> Limits:
@@ -162,6 +187,7 @@ def _judge(judged: Judged) -> None:
     _judge_outcome(judged, hearings)
     _judge_tools_run(judged)
     _judge_media(judged)
+    _judge_notices(judged)
 
 
 def _judge_tools(judged: Judged, hearings: list[Heard]) -> None:
@@ -213,7 +239,7 @@ def _may_fail(told: Told) -> bool:
     """
     Whether a call gives no turn because the script says so: nothing of ours may fail one.
     """
-    return not isinstance(told.reply, Say) or is_unreadable(told.reply, told.received.wire)
+    return not isinstance(told.reply, Say) or is_unreadable(told.reply, told.received)
 
 
 def _is_plain(say: Say) -> bool:
@@ -328,6 +354,26 @@ def _judge_media(judged: Judged) -> None:
     assert json.dumps(judged.told[-1].received.body).count(IMAGE.data) >= sum(
         isinstance(part, Media) and part.data == IMAGE.data for part in seen
     )
+
+
+def _judge_notices(judged: Judged) -> None:
+    """
+    A watcher misses nothing, and what was told adds up to the outcome; of a turn that is kept and was streamed every
+    word was heard.
+    """
+    notices, outcome = judged.notices, judged.outcome
+    assert [notice.n for notice in notices] == list(range(1, len(notices) + 1))
+    assert isinstance(notices[-1], Ended)
+    assert notices[-1].outcome == outcome
+    folds = list(accumulate(notices, folded, initial=Said()))
+    assert folds[-1] == Said(outcome.narration, outcome.answer, outcome.partial)
+    deltas = any(isinstance(notice, TextDelta | ReasoningDelta | ArgumentsDelta) for notice in notices)
+    if not any(streams(each.received) for each in judged.told):
+        assert not deltas
+        return
+    for said, notice in zip(folds, notices, strict=False):
+        if isinstance(notice, TurnEnded) and notice.kind in (TurnKind.NARRATION, TurnKind.ANSWER):
+            assert said.now == notice.text
 
 
 def _numbers(arguments: str) -> list[int]:
