@@ -62,7 +62,9 @@ TURNS = {
 }
 
 
-@pytest.mark.parametrize("name", TURNS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.long) if TURNS[each][1] > 3_000 else each for each in TURNS]
+)
 def test_thousands_of_requests_of_one_turn_have_their_results_in_order(name: str) -> None:
     names, size, parallel, at_once, most = TURNS[name]
     desk = Desk()
@@ -81,6 +83,7 @@ def test_thousands_of_requests_that_fail_their_checks_are_all_answered() -> None
     assert {Status.FAILED} == {call.status for call in outcome.calls}
 
 
+@pytest.mark.long
 def test_ten_thousand_requests_are_settled_when_the_run_is_cancelled_among_them() -> None:
     async def cancelled() -> Outcome:
         done = 0
