@@ -2,12 +2,13 @@
 Text from outside is printed without any control of the terminal.
 """
 
+import json
 import sys
 import unicodedata
 
 import pytest
 
-from rodada.cli.plain import one_line, plain
+from rodada.cli.plain import one_line, plain, plain_json
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,15 @@ def test_no_character_at_all_leaves_a_control_behind() -> None:
     every = plain("".join(map(chr, range(sys.maxunicode + 1))))
     left = {letter for letter in every if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
     assert left == {"\n", "\u200c", "\u200d"}
+
+
+def test_json_says_the_same_without_a_control() -> None:
+    every = [letter for letter in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(letter) != "Cs"]
+    text = json.dumps({"text": "".join(every)}, ensure_ascii=False, indent=2)
+    shown = plain_json(text)
+    left = {letter for letter in shown if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
+    assert left == {"\n", "\u200c", "\u200d"}
+    assert json.loads(shown) == {"text": "".join(every)}
 
 
 def test_one_line_is_one_line_of_bounded_length() -> None:

@@ -133,6 +133,12 @@ def test_what_a_model_says_is_printed_as_it_reads(desk: Desk) -> None:
     assert said.out.endswith("\n\n[bold]5[/bold] :smile: \\x1b[31mkg\\x9b2J\\u202e\nolá 👩\u200d💻\n")
 
 
+def test_the_json_of_a_run_holds_no_control_of_the_terminal(desk: Desk) -> None:
+    said = desk.run({"text": "olá \x1b[31mkg\x9b2J\u202e\x7f"}, options=JSON)
+    assert '"answer": "olá \\u001b[31mkg\\u009b2J\\u202e\\u007f"' in said.out
+    assert json.loads(said.out)["answer"] == "olá \x1b[31mkg\x9b2J\u202e\x7f"
+
+
 def test_an_incomplete_run_says_why_and_exits_3(desk: Desk) -> None:
     said = desk.run(asks("sleep", seconds=1), closing={"text": "Shall I go on?"}, options=("--max-rounds", "0"))
     assert said.code == 3

@@ -10,6 +10,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from rodada.cli.plain import plain_json
+
 if TYPE_CHECKING:
     from rodada.statemachine.jsontext import JsonObject
 
@@ -38,14 +40,15 @@ def _descriptor_lent() -> Generator[None]:
 
 def print_json(value: "JsonObject", out: TextIO) -> None:
     """
-    One object, readable; in ASCII alone where the output's encoding cannot take the rest.
+    One object, readable, without any control of the terminal; in ASCII alone where the output's encoding cannot take
+    the rest.
     """
     text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
     try:
         text.encode(out.encoding or "utf-8")
     except UnicodeEncodeError:
         text = json.dumps(value, indent=2, allow_nan=False)
-    print(text, file=out)
+    print(plain_json(text), file=out)
 
 
 def forget_stdout() -> None:

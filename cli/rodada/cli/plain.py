@@ -16,6 +16,15 @@ def plain(text: str) -> str:
     return "".join(letter if letter == "\n" or _harmless(letter) else _spelled(letter) for letter in text)
 
 
+def plain_json(text: str) -> str:
+    """
+    JSON text that says the same, with such characters as escapes.
+    """
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return "".join(letter if letter == "\n" or _harmless(letter) else _escaped(letter) for letter in text)
+
+
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     """
     The text on one line of bounded length.
@@ -30,3 +39,8 @@ def _harmless(letter: str) -> bool:
 
 def _spelled(letter: str) -> str:
     return letter.encode("unicode_escape").decode("ascii")
+
+
+def _escaped(letter: str) -> str:
+    units = letter.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
