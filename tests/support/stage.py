@@ -26,8 +26,16 @@ DEVIATIONS: Mapping[str, tuple[Deviation, ...]] = {
     "qwen3": (
         *("ids_missing", "types_missing", "arguments_as_objects", "arguments_null", "stop_beside_calls"),
         *("usage_in_part", "content_missing", "reasoning_shown", "max_tokens_only"),
+        *("calls_in_one_chunk", "done_missing"),
     ),
-    "deepseek": ("ids_same", "index_on_calls", "reasoning_wanted", "two_choices"),
+    "deepseek": (
+        "ids_same",
+        "index_on_calls",
+        "reasoning_wanted",
+        "two_choices",
+        "names_repeated",
+        "usage_in_every_chunk",
+    ),
 }
 
 
