@@ -15,7 +15,7 @@ import rodada.statemachine
 ROOT = Path(__file__).parents[2]
 CORE = Path(rodada.statemachine.__file__).parent
 IMPURE = {"asyncio", "time", "random", "threading", "sqlite3"}
-WITH_TIME_AND_TASKS = {"live.py", "loop.py", "log.py"}
+WITH_TIME_AND_TASKS = {"audience.py", "live.py", "loop.py", "log.py"}
 SDKS = {"anthropic", "openai", "google.genai", "google.generativeai", "httpx", "aiohttp", "requests"}
 LIST_MODULES = "import sys, json, rodada.statemachine; print(json.dumps(sorted(sys.modules)))"
 
@@ -61,7 +61,7 @@ def test_a_core_module_knows_no_driver_and_no_other_room(path: Path) -> None:
     allowed = "rodada.statemachine."
     outside = {name for name in imported(path) if name.startswith("rodada") and not name.startswith(allowed)}
     assert outside == set()
-    beside = ("drivers", "live", "loop", "log")
+    beside = ("audience", "drivers", "live", "loop", "log")
     assert not {name for name in imported(path) if name.startswith(tuple(allowed + each for each in beside))}
 
 
