@@ -11,6 +11,7 @@ from typing import Self
 from rodada.statemachine.approvals import undecided, waits_for_decision
 from rodada.statemachine.audience import Audience
 from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver, Ports
+from rodada.statemachine.drivers.background import running_loop
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered
 from rodada.statemachine.events import ApprovalDecided, CancelRequested
 from rodada.statemachine.log import log_info
@@ -133,7 +134,7 @@ class LiveRun:
         driver, loop = self._driver, self._loop
         if driver is None or loop is None:
             raise NotEntered(self.id)
-        if _running_loop() is loop:
+        if running_loop() is loop:
             post(driver)
         elif not loop.is_closed():
             loop.call_soon_threadsafe(post, driver)
@@ -175,13 +176,6 @@ def _occupy(run: Run) -> None:
 def _release(run: Run) -> None:
     if _busy.get(run.conversation.id) == run.id:
         del _busy[run.conversation.id]
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 async def _settle(task: asyncio.Task[Outcome], driver: AsyncioDriver | None) -> asyncio.CancelledError | None:

@@ -50,7 +50,7 @@ def run_in_background(work: Coroutine[object, object, T]) -> T:
     Raises:
         RunningLoop: this thread runs an event loop, which would be blocked.
     """
-    if _runs_a_loop():
+    if running_loop() is not None:
         work.close()
         raise RunningLoop()
     loop = background_loop()
@@ -76,9 +76,11 @@ def run_in_background(work: Coroutine[object, object, T]) -> T:
         thread.leave()
 
 
-def _runs_a_loop() -> bool:
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """
+    The event loop that runs in this thread, if one does.
+    """
     try:
-        asyncio.get_running_loop()
+        return asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        return None
