@@ -22,7 +22,7 @@ pytestmark = pytest.mark.xdist_group("explore")  # one exploration serves all
 SMALL = scenes(Bounds(rounds=1))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # tests of other modules may run among these
 def seen() -> Exploration:
     return explore(FLOW, scenes(Bounds()))
 
