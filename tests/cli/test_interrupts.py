@@ -13,7 +13,7 @@ from rodada.cli.attending import Attended
 from rodada.cli.interrupts import Interrupts, News
 from rodada.cli.stop_clock import StopClock
 from rodada.providers.scripted import Call, Scripted, Turn
-from rodada.statemachine import Limits, Notice, Outcome, RunStatus, ToolLoop, ToolStarted
+from rodada.statemachine import Limits, Outcome, RunStatus, ToolLoop
 from rodada.tools import tool
 
 
@@ -53,39 +53,35 @@ def test_what_was_set_before_is_set_again() -> None:
 
 class Said(Interrupts):
     """
-    Says what it is told to, from when a tool was started.
+    Says what it is told to, from when a tool runs: that it was started says only that its thread was asked for.
     """
 
     def __init__(self, *news: News) -> None:
         super().__init__()
-        self.started = threading.Event()
+        self.running = threading.Event()
         self.patience: list[float | None] = []
         self._told = list(news)
 
     def next(self, seconds: float | None) -> News:
-        self.started.wait()
+        self.running.wait()
         self.patience.append(seconds)
         return self._told.pop(0) if self._told else super().next(10)
 
-    def show(self, notice: Notice) -> None:
-        if isinstance(notice, ToolStarted):
-            self.started.set()
-
-
-@tool(writes="log")
-def rest() -> str:
-    """
-    Rests in a thread for ever.
-    """
-    threading.Event().wait()
-    return "never"
-
 
 def attended(interrupts: Said, tool_seconds: float | None = 3600) -> Outcome | None:
+    @tool(writes="log")
+    def rest() -> str:
+        """
+        Rests in a thread for ever.
+        """
+        interrupts.running.set()
+        threading.Event().wait()
+        return "never"
+
     clock = StopClock()
     limits = Limits(stop_seconds=600, tool_seconds=tool_seconds)
     loop = ToolLoop(Scripted([Turn(calls=[Call("rest")])]), tools=[rest], limits=limits, clock=clock)
-    return Attended(loop.start("Hi"), loop, clock, interrupts, interrupts.show).wait()
+    return Attended(loop.start("Hi"), loop, clock, interrupts, lambda notice: None).wait()
 
 
 def test_the_second_press_ends_the_time_that_a_tool_has_to_stop() -> None:
