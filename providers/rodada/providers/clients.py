@@ -3,12 +3,14 @@ One SDK client for each event loop: an async client's connections belong to the 
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from rodada.statemachine.errors import WrongEventLoop
+from rodada.statemachine.errors import ProviderOffline, WrongEventLoop
 
 ClientT = TypeVar("ClientT")
+OFFLINE = "RODADA_OFFLINE"
 
 
 class LoopClients(Generic[ClientT]):
@@ -28,8 +30,11 @@ class LoopClients(Generic[ClientT]):
         The client for the running event loop.
 
         Raises:
+            ProviderOffline: RODADA_OFFLINE says that nothing may be sent.
             WrongEventLoop: a client was given, and it was first used on another loop.
         """
+        if os.environ.get(OFFLINE, "0") not in ("", "0"):
+            raise ProviderOffline(self._provider, f"{OFFLINE} is set in the environment, so nothing was sent")
         loop = asyncio.get_running_loop()
         if self._given is not None:
             if self._bound is None:

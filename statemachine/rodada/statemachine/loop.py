@@ -3,8 +3,10 @@ The loop that users touch: a provider, tools, limits; `run`, `start` and `run_sy
 """
 
 import warnings
-from collections.abc import Iterable, Mapping
-from types import TracebackType
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType, TracebackType
 from typing import Self, TypedDict, Unpack, cast
 
 from attrs import Factory, evolve, field, frozen
@@ -111,14 +113,13 @@ class ToolLoop:
     )
 
     def __attrs_post_init__(self) -> None:
-        if isinstance(self.provider, type) or not callable(getattr(self.provider, "ask", None)):
-            raise InvalidValue("ToolLoop.provider", f"{self.provider!r:.120} has no `ask` to call: give a provider")
+        _must_ask("ToolLoop.provider", self.provider)
         _must_be("ToolLoop.limits", self.limits, Limits)
         _must_be("ToolLoop.instructions", self.instructions, str)
         _must_be("ToolLoop.wording", self.wording, Wording)
         if self.history is not None and not callable(getattr(self.history, "append", None)):
             raise InvalidValue("ToolLoop.history", f"{self.history!r:.120} has no `append` to call")
-        self._refuse_streaming(self.stream)
+        _refuse_streaming(self.provider, self.stream)
         if self.parallel:
             _warn_of_undeclared(self.tools)
 
@@ -133,8 +134,9 @@ class ToolLoop:
         """
         _refuse_unknown(options)
         _refuse_wrong_kinds(options)
+        provider = _used.get().get(self, self.provider)
         stream = options.get("stream", self.stream)
-        self._refuse_streaming(stream)
+        _refuse_streaming(provider, stream)
         run = new_run(
             new_id("run"),
             UserMessage(new_id("message"), _parts(message)),
@@ -145,7 +147,7 @@ class ToolLoop:
         )
         tools, instructions = options.get("tools"), options.get("instructions")
         ports = Ports(
-            provider=self.provider,
+            provider=provider,
             toolbox=Remembering(self._toolbox if tools is None else _in_order(_tool_list(tools), self.parallel)),
             context=options.get("context"),
             history=self.history,
@@ -187,9 +189,22 @@ class ToolLoop:
         """
         return evolve(self, **changes)
 
-    def _refuse_streaming(self, stream: bool) -> None:
-        if stream and not (isinstance(self.provider, Streaming) and self.provider.streams):
-            raise NotSupported(f"stream=True: {self.provider!r:.120} cannot stream; its turns come whole")
+    @contextmanager
+    def using(self, *, provider: Provider) -> Generator[None]:
+        """
+        A block in which another model answers in the place of this loop's own, for tests of code that holds the loop.
+        It holds for runs that are started in the block's own context: other threads and tasks that were there before
+        are not in it.
+
+        Raises:
+            InvalidValue: it is no provider.
+        """
+        _must_ask("using(provider=...)", provider)
+        before = _used.set({**_used.get(), self: provider})
+        try:
+            yield
+        finally:
+            _used.reset(before)
 
     async def __aenter__(self) -> Self:
         return self
@@ -222,6 +237,19 @@ class ToolLoop:
             RunningLoop: an event loop runs in this thread; use `await loop.aclose()` there.
         """
         run_in_background(self.aclose())
+
+
+_used: ContextVar[Mapping[ToolLoop, Provider]] = ContextVar("rodada_used_providers", default=MappingProxyType({}))
+
+
+def _must_ask(what: str, provider: object) -> None:
+    if isinstance(provider, type) or not callable(getattr(provider, "ask", None)):
+        raise InvalidValue(what, f"{provider!r:.120} has no `ask` to call: give a provider")
+
+
+def _refuse_streaming(provider: Provider, stream: bool) -> None:
+    if stream and not (isinstance(provider, Streaming) and provider.streams):
+        raise NotSupported(f"stream=True: {provider!r:.120} cannot stream; its turns come whole")
 
 
 def _refuse_unknown(options: Mapping[str, object]) -> None:
