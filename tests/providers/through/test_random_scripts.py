@@ -48,8 +48,9 @@ from support.stage import WIRES, Stage
 from support.turn_scripts import IMAGE, LONE, Break, Message, Say, Script, scripts
 from support.wire_pairs import pair_faults
 
-SCRIPTS = int(os.environ.get("RODADA_SCRIPTS", "200"))
-SAME_SDK = {"openai_chat": 2000}  # the most of a wire whose SDK another one tries already
+USUAL = 200
+SCRIPTS = int(os.environ.get("RODADA_SCRIPTS", USUAL))
+SAME_SDK = {"openai_chat": 1000}  # the most of a wire whose SDK another one tries already
 LEGAL_NAMES = NAMES[:2]
 OPEN = {Status.NOT_EXECUTED, Status.OUTCOME_UNKNOWN}
 
@@ -93,7 +94,8 @@ def test_random_scripts_keep_every_promise_on_the_wire(
     plays()
     record_property("counted", f"through the SDK of {wire}: {tally}")
     assert tally.scripts >= wanted
-    assert {"completed", "max_rounds", "deadline", "refused", "cancelled", "call_failed"} <= set(tally.ends)
+    if wanted >= USUAL:  # fewer need not meet every end
+        assert {"completed", "max_rounds", "deadline", "refused", "cancelled", "call_failed"} <= set(tally.ends)
 
 
 async def _play(stage: Stage, script: Script, tally: Tally) -> None:
