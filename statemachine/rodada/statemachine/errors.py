@@ -182,13 +182,6 @@ class ProviderUnreachable(ProviderError):
     default_retryable = True
 
 
-class ProviderOffline(ProviderError):
-    """
-    The environment says that nothing may be sent to a vendor (RODADA_OFFLINE). Unset it, or let another model answer:
-    `with loop.using(provider=...)`.
-    """
-
-
 class ProviderTimeout(ProviderError):
     """
     No whole answer within the time of the call.
@@ -235,3 +228,10 @@ class ProviderGarbled(ProviderError):
     """
 
     default_retryable = True
+
+
+class ProviderOffline(ProviderError):
+    """
+    The environment says that nothing may be sent to a vendor (RODADA_OFFLINE). Unset it, or let another model answer:
+    `with loop.using(provider=...)`.
+    """
