@@ -42,7 +42,7 @@ def test_the_code_runs_as_it_stands() -> None:
             "PATH": str(Path(sys.executable).parent),
         }
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", "\n".join([*blocks("python"), "loop.close()"])],
+            [sys.executable, "-W", "error", "-c", "\n".join([*blocks("python"), "loop.close()", "connection.close()"])],
             env=environment,
             capture_output=True,
             text=True,

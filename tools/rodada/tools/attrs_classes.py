@@ -1,13 +1,12 @@
 """
 attrs classes as types of arguments: pydantic checks a form with the same fields, and the instance is made of that.
-So it is with what else pydantic does not take as it stands: members of an enum in a Literal, and before Python 3.12 a
-`TypedDict` of the standard library.
+So it is with what else pydantic does not take as it stands: members of an enum in a Literal, and a `TypedDict`, which
+may hold an attrs class, and which before Python 3.12 it takes from typing_extensions alone.
 """
 
 import contextlib
 import enum
 import inspect
-import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -44,7 +43,7 @@ class Forms:
             TypeError: a field of an attrs class has no type, or a `Context` stands inside a type.
         """
         origin, parts = get_origin(annotation), get_args(annotation)
-        if _is_old_typed_dict(annotation):
+        if _is_typed_dict(annotation):
             return self._typed_dict(annotation)
         if (origin or annotation) is Context:
             raise TypeError("a Context is given by the engine alone: let it be the whole type of a parameter")
@@ -79,6 +78,8 @@ class Forms:
             # Built by a call: a class statement would take its keys from here.
             made = cast(Any, typing_extensions.TypedDict)(kind.__name__, fields)
             made.__doc__, made.__module__ = kind.__doc__, kind.__module__
+            if hasattr(kind, "__pydantic_config__"):
+                made.__pydantic_config__ = kind.__pydantic_config__
             self.namespace[name] = made
         return self._references[kind]
 
@@ -154,8 +155,9 @@ def _with_members(annotation: object, parts: tuple[object, ...]) -> object:
     return Annotated[Literal[values], AfterValidator(member)]
 
 
-def _is_old_typed_dict(kind: object) -> bool:
-    return sys.version_info < (3, 12) and typing.is_typeddict(kind) and type(kind).__module__ == "typing"
+def _is_typed_dict(kind: object) -> bool:
+    # A generic one is known with its types only, where it is left to pydantic.
+    return typing_extensions.is_typeddict(kind) and not getattr(kind, "__parameters__", ())
 
 
 def _meant(hint: Any, meant: Mapping[Any, object]) -> Any:
