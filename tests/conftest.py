@@ -2,10 +2,15 @@
 What tests count is told at the end of a test run; how fast the machine is decides nothing.
 """
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("any machine", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = int(os.environ.get("RODADA_EXAMPLES", "60"))
+settings.register_profile(
+    "any machine", max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("any machine")
 
 
