@@ -23,7 +23,7 @@ from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
 from rodada.providers.failures import broken_pairs, code_of, from_answer, from_transport, short
 from rodada.providers.request_size import check_size
-from rodada.providers.sse import event_data, read_on
+from rodada.providers.sse import PATIENCE, event_data, read_on
 from rodada.statemachine.errors import (
     InvalidValue,
     ProviderAuthentication,
@@ -212,14 +212,16 @@ class Anthropic:
                 return turn_of((await reply.read()).decode(), request)
             streamed = StreamedMessage()
             events = event_data(reply.iter_bytes())
-            async for data in events:
-                self._take(streamed, parse_json(data), reply, watch)
-                if streamed.whole:
-                    break
+            try:
+                async for data in events:
+                    self._take(streamed, parse_json(data), reply, watch)
+                    if streamed.whole:
+                        break
+            finally:
+                await read_on(events, PATIENCE if streamed.whole else 0)
             if not streamed.whole:
                 told = "the stream ended before the message was whole"
                 raise ProviderUnreachable(WIRE, told, request_id=reply.request_id)
-            await read_on(events)
             return turn_of_message(streamed.message, request, streamed.broken)
         except (JsonError, NotAMessage, UnicodeDecodeError, RecursionError) as error:
             raise self._garbled(error, reply) from None

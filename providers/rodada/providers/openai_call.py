@@ -11,7 +11,7 @@ from attrs import field, frozen
 from rodada.providers.json_body import read_body, sendable
 from rodada.providers.openai_failures import from_sdk, told_in_stream
 from rodada.providers.request_size import check_size
-from rodada.providers.sse import event_data, read_on
+from rodada.providers.sse import PATIENCE, event_data, read_on
 from rodada.statemachine.errors import LoopError, ProviderError, ProviderGarbled, ProviderUnreachable
 from rodada.statemachine.jsontext import JsonError, JsonObject, parse_json
 from rodada.statemachine.messages import ModelTurn
@@ -180,9 +180,10 @@ async def _body(call: Call, answer: OpenAnswer, assembly: Assembly, watch: Watch
                 break
     except UnicodeDecodeError:
         raise ProviderGarbled(wire, "an event is no UTF-8") from None
+    finally:
+        await read_on(events, PATIENCE if assembly.whole else 0)
     if not assembly.whole:
         raise ProviderUnreachable(wire, "the stream ended before the answer was whole")
-    await read_on(events)
     return sendable(wire, assembly.body)
 
 
