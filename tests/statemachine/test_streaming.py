@@ -259,6 +259,33 @@ def test_of_a_call_that_was_given_up_nothing_is_heard_any_more() -> None:
     ]
 
 
+def test_words_of_a_call_that_was_given_up_are_not_those_of_the_next() -> None:
+    async def scene() -> tuple[list[Notice], Outcome]:
+        provider, clock = HeldProvider(), HeldClock()
+        async with ToolLoop(provider, clock=clock, limits=UNHURRIED, stream=True).start("hello") as live:
+
+            async def cancelled_once_discarded() -> list[Notice]:
+                notices: list[Notice] = []
+                async for notice in live.events():
+                    notices.append(notice)
+                    if isinstance(notice, TurnEnded) and notice.kind is TurnKind.DISCARDED:
+                        live.cancel("enough")
+                return notices
+
+            watching = asyncio.create_task(cancelled_once_discarded())
+            await idle()
+            provider.murmur("too late")
+            await clock.advance(290)
+            return await watching, await live.outcome()
+
+    notices, outcome = asyncio.run(scene())
+    assert [(kind, text) for _, _, kind, text in ends(notices)] == [
+        (TurnKind.DISCARDED, "too late"),
+        (TurnKind.PARTIAL, ""),
+    ]
+    assert outcome.partial == ""
+
+
 def test_a_model_that_cannot_stream_is_refused_by_name() -> None:
     class Whole:
         ask = Scripted().ask

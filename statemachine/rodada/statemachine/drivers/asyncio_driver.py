@@ -128,8 +128,7 @@ class AsyncioDriver:
         """
         Let an event happen now; it is fed in its turn. Without a source it comes from outside the run's own orders.
         """
-        now = evolve(event, at=self._clock.now(), mono_ms=self.mono_ms)
-        self._inbox.append((source, evolve(now, heard=self._heard) if isinstance(now, GivesUp) else now))
+        self._inbox.append((source, evolve(event, at=self._clock.now(), mono_ms=self.mono_ms)))
         self._woken.set()
 
     def hurry(self) -> None:
@@ -163,7 +162,9 @@ class AsyncioDriver:
                 raise self._crash
         return self._inbox.popleft()
 
-    def _feed(self, source: Order | None, event: Event) -> None:
+    def _feed(self, source: Order | None, posted: Event) -> None:
+        # Not when it was posted: an event before it may have ended the call whose words these were.
+        event = evolve(posted, heard=self._heard) if isinstance(posted, GivesUp) else posted
         try:
             moved = move(self.run, event, len(self.steps) + 1)
         except UnexpectedEvent as error:
@@ -174,6 +175,7 @@ class AsyncioDriver:
         before, self.run = self.run, moved.run
         self._stepped(moved.step)
         for ended in turn_ended(before, event, self.run):
+            self._heard = ""
             self._listen(ended)
         self._perform_all(moved.effects)
 
@@ -192,6 +194,7 @@ class AsyncioDriver:
     def _perform(self, effect: Effect) -> None:
         match effect:
             case AskModel():
+                self._heard = ""
                 self._spawn(effect, self._ask(effect))
             case Append():
                 self._spawn(effect, self._append(effect))
@@ -230,9 +233,7 @@ class AsyncioDriver:
     async def _ask(self, order: AskModel) -> None:
         if order.wait:
             await pause(self._clock, order.wait / 1000)
-        self._heard = ""
         self.post(await self._reply(order), order)
-        self._heard = ""
 
     async def _reply(self, order: AskModel) -> TurnReceived | CallFailed:
         run = self.run
