@@ -24,7 +24,7 @@ from rodada.statemachine.messages import Media, Status, Text, ToolRequest, ToolR
 from rodada.statemachine.ports import CallSetting
 from rodada.statemachine.wording import ENGLISH
 from rodada.tools import Context, OutcomeUnknown, Tool, ToolError, ToolResultParts, tool
-from rodada.tools.results import NOTHING
+from rodada.tools.value_text import NOTHING
 from support.thread_bound import at_most
 from support.tool_calls import called, request, result, told
 

@@ -48,7 +48,7 @@ def test_a_module_is_named_with_dots(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [each.name for each in load_tools("rodada_gym_example.log")] == ["zebra", "ant"]
 
 
-@pytest.mark.parametrize("spec", ["nothing/here.py", "rodada_no_such", "rodada.no_such", "rodada.tools.results.x"])
+@pytest.mark.parametrize("spec", ["nothing/here.py", "rodada_no_such", "rodada.no_such", "rodada.tools.cutting.x"])
 def test_what_is_not_there_is_said_so(spec: str) -> None:
     with pytest.raises(ToolLoadError, match=r"there is no such (file|module)") as caught:
         load_tools(spec)

@@ -17,5 +17,5 @@ from rodada.tools.loops import LoopTool as LoopTool
 from rodada.tools.loops import loop_tool as loop_tool
 from rodada.tools.mcp import McpToolbox as McpToolbox
 from rodada.tools.options import ToolOptions as ToolOptions
-from rodada.tools.results import ToolResultParts as ToolResultParts
+from rodada.tools.result_parts import ToolResultParts as ToolResultParts
 from rodada.tools.threads import limit_threads as limit_threads

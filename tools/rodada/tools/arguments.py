@@ -15,8 +15,8 @@ from rodada.statemachine.jsontext import DEEPEST, JsonError, JsonObject, clean_t
 from rodada.statemachine.messages import ToolRequest
 from rodada.tools.attrs_classes import Forms, form_field
 from rodada.tools.errors import ToolDefinitionError
-from rodada.tools.results import LEAVES, error_name
 from rodada.tools.signatures import Parameter
+from rodada.tools.value_text import LEAVES, error_name
 
 PREVIEW = 100
 LONGEST_PATH = 60

@@ -18,11 +18,13 @@ from rodada.statemachine.messages import Status, ToolRequest, ToolResult
 from rodada.statemachine.ports import STOPPED, CallSetting
 from rodada.tools.arguments import Arguments
 from rodada.tools.cancels import cancels_asked
+from rodada.tools.cutting import cut_parts, cut_text
 from rodada.tools.errors import OutcomeUnknown, ToolError
 from rodada.tools.options import Options
-from rodada.tools.results import LEAVES, Unshowable, cut_parts, cut_text, error_name, returned_parts
+from rodada.tools.result_parts import returned_parts
 from rodada.tools.signatures import is_async
 from rodada.tools.threads import LEVELS, Threads
+from rodada.tools.value_text import LEAVES, Unshowable, error_name
 
 
 @define(eq=False)

@@ -18,10 +18,10 @@ from rodada.statemachine.toolbox import RefusedCall
 from rodada.tools.arguments import Checks, Refusal, argument_model
 from rodada.tools.calls import FunctionCall
 from rodada.tools.context import Context
+from rodada.tools.cutting import cut_text
 from rodada.tools.definitions import defined_place, legal_name
 from rodada.tools.docstrings import read_docstring
 from rodada.tools.options import Options, ToolOptions, options_of
-from rodada.tools.results import cut_text
 from rodada.tools.signatures import Contexts, plain_function, signature_of
 
 P = ParamSpec("P")

@@ -13,7 +13,7 @@ from rodada.statemachine.messages import ToolRequest
 from rodada.tools.arguments import LONGEST_PATH, LONGEST_REASON, Arguments, Refusal, no_object, refusal_of
 from rodada.tools.bounded_checks import BoundedChecks
 from rodada.tools.errors import ToolDefinitionError
-from rodada.tools.results import LEAVES, error_name
+from rodada.tools.value_text import LEAVES, error_name
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError

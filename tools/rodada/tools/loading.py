@@ -15,8 +15,8 @@ from rodada.statemachine.errors import LoopError
 from rodada.statemachine.jsontext import digest_text
 from rodada.tools.decorator import Tool
 from rodada.tools.errors import NO_TOOLS, ToolLoadError
-from rodada.tools.results import error_name
 from rodada.tools.signatures import place_of
+from rodada.tools.value_text import error_name
 
 T = TypeVar("T")
 

@@ -23,10 +23,10 @@ from rodada.statemachine.states import RunStatus
 from rodada.statemachine.toolbox import RefusedCall
 from rodada.statemachine.watching import ApprovalAsked
 from rodada.tools.arguments import Refusal, argument_model
+from rodada.tools.cutting import cut_text
 from rodada.tools.decorator import Tool
 from rodada.tools.definitions import legal_name
 from rodada.tools.options import Resources, ToolOptions, Usual, options_of
-from rodada.tools.results import cut_text
 from rodada.tools.signatures import Parameter
 
 MESSAGE = Parameter("message", str, inspect.Parameter.empty, "What it is asked, with all that it must know.")

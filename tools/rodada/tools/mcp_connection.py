@@ -21,7 +21,7 @@ from rodada.tools.errors import McpUnavailable
 from rodada.tools.mcp_delivery import Delivery, noting
 from rodada.tools.mcp_failures import Sent, judged
 from rodada.tools.mcp_transports import Transport
-from rodada.tools.results import error_name
+from rodada.tools.value_text import error_name
 
 Connect: TypeAlias = Callable[[Callable[[], None]], Transport]
 

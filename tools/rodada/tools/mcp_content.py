@@ -23,7 +23,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, clean_text, dump_json, parse_json
 from rodada.statemachine.messages import Media, Part, Text
-from rodada.tools.results import ToolResultParts
+from rodada.tools.result_parts import ToolResultParts
 
 Block: TypeAlias = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 

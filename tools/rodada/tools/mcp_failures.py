@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from rodada.statemachine.jsontext import clean_text
 from rodada.tools.errors import OutcomeUnknown, ToolError
 from rodada.tools.mcp_delivery import Delivery
-from rodada.tools.results import error_name
+from rodada.tools.value_text import error_name
 
 LONGEST_NAME_TOLD = 80
 LONGEST_REASON = 1000

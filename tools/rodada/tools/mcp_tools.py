@@ -13,12 +13,13 @@ from attrs import evolve, field, frozen
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import JsonObject, clean_text, dump_json, parse_object
 from rodada.statemachine.request import ToolDeclaration
+from rodada.tools.cutting import cut_text
 from rodada.tools.decorator import Tool
 from rodada.tools.errors import ToolDefinitionError
 from rodada.tools.json_schema import schema_arguments
 from rodada.tools.mcp_names import tool_name
 from rodada.tools.options import Options, ToolOptions, options_of
-from rodada.tools.results import cut_text, error_name
+from rodada.tools.value_text import error_name
 
 if TYPE_CHECKING:
     from mcp.types import Tool as ListedTool

@@ -1,5 +1,5 @@
 """
-Results: any value becomes a text, or a reason why it has none; nothing else leaves the function.
+Values as text: any value has a text, or a reason why it has none; nothing else leaves the function.
 """
 
 import asyncio
@@ -20,22 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, RootModel, SecretStr
 
-from rodada.statemachine.errors import InvalidValue
-from rodada.statemachine.messages import Media, Part, Text, plain_text
-from rodada.statemachine.signatures import signed_type
-from rodada.tools import ToolError, ToolResultParts
-from rodada.tools.results import (
-    BLANK,
-    FAILED,
-    MOST_MEDIA_BYTES,
-    NOTHING,
-    Unshowable,
-    cut_parts,
-    cut_text,
-    result_text,
-    returned_parts,
-)
-from support import words
+from rodada.tools import ToolError
+from rodada.tools.value_text import BLANK, NOTHING, Unshowable, result_text
 
 
 class Point(NamedTuple):
@@ -231,13 +217,12 @@ def test_a_class_that_cannot_be_compared_and_a_text_that_cannot_be_stripped_are_
             return Unstrippable("shown")
 
     with pytest.raises(Unshowable, match="raised ValueError"):
-        returned_parts(Odd())
+        result_text(Odd())
     assert result_text(Shown()) == "shown"
-    assert returned_parts(ToolResultParts([Unstrippable("told")])).parts == (Text("told"),)
 
 
 def test_a_small_value_that_shows_as_a_huge_one_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rodada.tools.results.LARGEST", 100_000)
+    monkeypatch.setattr("rodada.tools.value_text.LARGEST", 100_000)
     with pytest.raises(Unshowable, match="its text would have more than 100000 characters"):
         result_text(doubling())
 
@@ -262,22 +247,6 @@ def test_keyboard_interrupt_is_nobodys_result() -> None:
 def test_f039_lone_surrogates_are_replaced_wherever_they_stand() -> None:
     assert result_text("a\udc97b") == "a\ufffdb"
     assert result_text({"\ud835": ["\udc97"]}) == '{"\ufffd":["\ufffd"]}'
-
-
-def test_f042_a_long_text_is_cut_with_a_mark_that_tells_its_length() -> None:
-    text = result_text(list(range(100_000)))
-    cut = cut_text(text, 10_000)
-    mark = "\n[cut here: the whole text has 588891 characters]"
-    assert (len(text), len(cut)) == (588_891, 10_000)
-    assert cut == text[: 10_000 - len(mark)] + mark
-    assert cut_text(text, None) == text
-    assert cut_text("x" * 200, 200) == "x" * 200
-
-
-def test_f042_a_cut_leaves_no_half_character() -> None:
-    cut = cut_text("😀" * 10_000_000, 200)
-    assert cut.encode().decode() == cut
-    assert len(cut) == 200
 
 
 def _iterator(values: list[int]) -> Any:
@@ -315,107 +284,3 @@ def test_any_value_gives_a_text_that_every_wire_can_send_or_a_reason(value: obje
         text = str(error)
     assert text.strip()
     assert text.encode("utf-8").decode("utf-8") == text
-
-
-# Media
-
-PNG = b"\x89PNG\r\n\x1a\n"
-SHOT = Media.of(PNG, "image/png", "shot.png")
-
-
-def parts_of(value: object) -> tuple[Part, ...]:
-    returned = returned_parts(value)
-    assert not returned.failed
-    return returned.parts
-
-
-@pytest.mark.parametrize(
-    ("data", "media_type"),
-    [
-        (PNG, "image/png"),
-        (b"\xff\xd8\xff\xe0JFIF", "image/jpeg"),
-        (b"GIF89a", "image/gif"),
-        (b"GIF87a", "image/gif"),
-        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
-        (b"%PDF-1.7", "application/pdf"),
-    ],
-)
-def test_bytes_that_tell_what_they_are_become_media(data: bytes, media_type: str) -> None:
-    for value in (data, bytearray(data), memoryview(data)):
-        assert parts_of(value) == (Media.of(data, media_type),)
-
-
-@given(st.binary(max_size=16).filter(lambda data: signed_type(data) is None))
-def test_other_bytes_stay_text(data: bytes) -> None:
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        assert plain_text(parts_of(data)).startswith("base64:")
-    else:
-        assert parts_of(data) == (Text(text if text.strip() else BLANK),)
-
-
-@pytest.mark.parametrize(
-    ("value", "parts"),
-    [
-        (SHOT, (SHOT,)),
-        ([SHOT], (SHOT,)),
-        (("seen", SHOT), (Text("seen"), SHOT)),
-        (["seen", {"kg": 80}, SHOT, SHOT, None], (Text('seen\n{"kg":80}'), SHOT, SHOT, Text(NOTHING))),
-        ([PNG, Text("a")], (Media.of(PNG, "image/png"), Text("a"))),
-        (["a", "b"], (Text('["a","b"]'),)),
-        (Text("a"), (Text("a"),)),
-        ({"shot": SHOT}, (Text('{"shot":"[shot.png: image/png, 8 bytes]"}'),)),
-        ([[SHOT]], (Text('[["[shot.png: image/png, 8 bytes]"]]'),)),
-        (ToolResultParts([]), (Text(BLANK),)),
-        (ToolResultParts(["", SHOT, " \n"]), (SHOT,)),
-        (ToolResultParts(["a", SHOT, Text("b")]), (Text("a"), SHOT, Text("b"))),
-        (ToolResultParts("whole"), (Text("whole"),)),
-        (ToolResultParts(SHOT), (SHOT,)),
-    ],
-)
-def test_media_stand_among_texts_in_the_order_in_which_they_were_returned(
-    value: object, parts: tuple[Part, ...]
-) -> None:
-    assert parts_of(value) == parts
-
-
-@pytest.mark.parametrize("parts", [[None], [b"a"], 7, [["a"]]])
-def test_parts_of_a_result_are_texts_and_media(parts: Any) -> None:
-    with pytest.raises((InvalidValue, TypeError)):
-        ToolResultParts(parts)
-
-
-def test_a_failure_that_tells_nothing_says_that() -> None:
-    assert returned_parts(ToolResultParts("", failed=True)) == ToolResultParts(FAILED, failed=True)
-
-
-def test_media_beyond_the_bound_are_told_in_a_sentence() -> None:
-    large, rest = Media.of(bytes(MOST_MEDIA_BYTES - 8), "image/png"), Media.of(b"123456789", "image/png")
-    assert parts_of([large, rest, SHOT]) == (
-        large,
-        Text("[image/png, 9 bytes] was left out: a result may hold 10000000 bytes of media.\n"),
-        SHOT,
-    )
-
-
-def test_f042_a_cut_applies_to_texts_and_leaves_media_whole() -> None:
-    parts = (Text("a" * 150), SHOT, Text("b" * 150), SHOT, Text("c"))
-    cut = cut_parts(parts, 200)
-    mark = "\n[cut here: the whole text has 301 characters]"
-    assert cut == (Text("a" * 150), SHOT, Text("b" * (50 - len(mark)) + mark), SHOT)
-    assert cut_parts(parts, 301) == cut_parts(parts, None) == parts
-
-
-@given(st.lists(words.parts).map(tuple), st.integers(60, 80))
-def test_cut_parts_are_cut_as_their_text_is(parts: tuple[Part, ...], most: int) -> None:
-    cut = cut_parts((Text("x" * 60), *parts), most)
-    assert plain_text(cut) == cut_text("x" * 60 + plain_text(parts), most)
-    assert [each for each in cut if isinstance(each, Media)] == [each for each in parts if isinstance(each, Media)]
-
-
-@given(st.recursive(words.parts | st.text() | st.binary(), st.lists, max_leaves=8))
-def test_any_value_gives_parts_of_which_none_is_blank(value: object) -> None:
-    parts = parts_of(value)
-    assert parts
-    assert all(isinstance(part, Media) or part.text.strip() for part in parts)
