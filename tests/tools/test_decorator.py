@@ -183,6 +183,11 @@ def test_what_is_no_function_is_refused() -> None:
         {"thread": "main"},
         {"reads": [1]},
         {"idempotent": 1},
+        {"max_result_chars": 199},
+        {"max_result_chars": 1000.0},
+        {"max_result_chars": True},
+        {"on_error": "log"},
+        {"on_cut": asyncio.sleep},
     ],
 )
 def test_a_wrong_option_is_refused_with_the_function_and_the_option(options: dict[str, Any]) -> None:

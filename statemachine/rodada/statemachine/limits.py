@@ -56,7 +56,8 @@ class Limits:
         call_seconds: time of one model call, and of storing one entry.
         tool_seconds: time of one tool call, where the tool sets none of its own.
         stop_seconds: time that a started tool gets to end after it was asked to stop.
-        max_result_chars: longest result text; a longer one is cut with a mark.
+        max_result_chars: longest text of a tool's result, where the tool sets no limit of its own; a longer one is
+            cut with a mark.
         max_request_bytes: largest request; None leaves it to the provider.
         history_messages: wire messages before the new one that are sent (an exchange counts as two).
 

@@ -14,12 +14,13 @@ from rodada.statemachine.drivers.calling_thread import CallingThread, calling_th
 from rodada.statemachine.drivers.errand import Errand, Withdrawn
 from rodada.statemachine.jsontext import clean_text
 from rodada.statemachine.log import log_warning
-from rodada.statemachine.messages import Status, ToolRequest, ToolResult
+from rodada.statemachine.messages import Part, Status, Text, ToolRequest, ToolResult
 from rodada.statemachine.ports import STOPPED, CallSetting
 from rodada.tools.arguments import Arguments
 from rodada.tools.cancels import cancels_asked
-from rodada.tools.cutting import cut_parts, cut_text
 from rodada.tools.errors import OutcomeUnknown, ToolError
+from rodada.tools.fitting import fitted
+from rodada.tools.hooks import tell
 from rodada.tools.options import Options
 from rodada.tools.result_parts import returned_parts
 from rodada.tools.signatures import is_async
@@ -89,7 +90,7 @@ class FunctionCall:
             if self._errand.begun:
                 raise
             text = f"{self.request.name} was not run: the call ended while it still waited for a thread."
-            return self._result(Status.FAILED, text)
+            return self._result(Status.FAILED, Text(text))
         except RuntimeError as error:
             if self._errand.begun:
                 raise
@@ -132,28 +133,16 @@ class FunctionCall:
             returned = returned_parts(value)
         except Unshowable as error:
             text = f"{self.request.name} ran to its end, but what it returned cannot be shown: {error}."
-            return self._result(Status.FAILED, text)
-        parts = cut_parts(returned.parts, self.setting.limits.max_result_chars)
-        return ToolResult.with_parts(self.request, Status.FAILED if returned.failed else Status.SUCCEEDED, parts)
+            return self._result(Status.FAILED, Text(text))
+        return self._result(Status.FAILED if returned.failed else Status.SUCCEEDED, *returned.parts)
 
     def _failed(self, error: BaseException) -> ToolResult:
-        # Neither a log filter nor a hook of the host may change the result.
+        # No log filter of the host may change the result.
         with contextlib.suppress(Exception):
             log_warning("tool.failed", tool=self.request.name, error=error_name(error), place=_raised_at(error))
-        self._tell(error)
+        tell(self.options.on_error, "on_error", self.request, error)
         status = Status.OUTCOME_UNKNOWN if isinstance(error, OutcomeUnknown) else Status.FAILED
-        return self._result(status, self._why(error))
-
-    def _tell(self, error: BaseException) -> None:
-        if self.options.on_error is None:
-            return
-        try:
-            self.options.on_error(self.request, error)
-        except LEAVES:
-            raise
-        except BaseException as second:  # noqa: BLE001 - see above
-            with contextlib.suppress(Exception):
-                log_warning("tool.on_error_failed", tool=self.request.name, error=error_name(second))
+        return self._result(status, Text(self._why(error)))
 
     def _why(self, error: BaseException) -> str:
         plain = f"{self.request.name} failed: it raised {error_name(error)}"
@@ -163,8 +152,8 @@ class FunctionCall:
             return message or f"{self.request.name} failed."
         return f"{plain}: {message}" if message else f"{plain}. Its details are withheld."
 
-    def _result(self, status: Status, text: str) -> ToolResult:
-        return ToolResult.of(self.request, status, cut_text(text, self.setting.limits.max_result_chars))
+    def _result(self, status: Status, *parts: Part) -> ToolResult:
+        return fitted(self.request, status, parts, self.options, self.setting.limits)
 
 
 def _message(error: BaseException) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
 from attrs import evolve, field, frozen
 
 from rodada.statemachine.jsontext import clean_text
-from rodada.statemachine.messages import Status, ToolRequest, ToolResult
+from rodada.statemachine.messages import Status, Text, ToolRequest
 from rodada.statemachine.plan import PlannedCall
 from rodada.statemachine.ports import CallSetting, ToolCall
 from rodada.statemachine.request import ToolDeclaration
@@ -18,9 +18,9 @@ from rodada.statemachine.toolbox import RefusedCall
 from rodada.tools.arguments import Checks, Refusal, argument_model
 from rodada.tools.calls import FunctionCall
 from rodada.tools.context import Context
-from rodada.tools.cutting import cut_text
 from rodada.tools.definitions import defined_place, legal_name
 from rodada.tools.docstrings import read_docstring
+from rodada.tools.fitting import fitted
 from rodada.tools.options import Options, ToolOptions, options_of
 from rodada.tools.signatures import Contexts, plain_function, signature_of
 
@@ -99,10 +99,8 @@ class Tool(Generic[P, R]):
         """
         arguments = self.arguments.check(request)
         if isinstance(arguments, Refusal):
-            text = cut_text(
-                f"{self.name} was not run; its arguments: {arguments.text}.", setting.limits.max_result_chars
-            )
-            return RefusedCall(ToolResult.of(request, Status.FAILED, text))
+            why = Text(f"{self.name} was not run; its arguments: {arguments.text}.")
+            return RefusedCall(fitted(request, Status.FAILED, (why,), self.options, setting.limits))
         context = Context(setting.context, setting)
         given = {**arguments, **dict.fromkeys(self.contexts.named, context)}
         leading = (context,) * self.contexts.leading

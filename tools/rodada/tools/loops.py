@@ -15,7 +15,7 @@ from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import clean_text
 from rodada.statemachine.limits import Limits
 from rodada.statemachine.loop import ToolLoop
-from rodada.statemachine.messages import Status, ToolRequest, ToolResult
+from rodada.statemachine.messages import Status, Text, ToolRequest, ToolResult
 from rodada.statemachine.outcome import CallRecord, Outcome
 from rodada.statemachine.ports import CallSetting, ToolCall
 from rodada.statemachine.request import ToolDeclaration
@@ -23,10 +23,10 @@ from rodada.statemachine.states import RunStatus
 from rodada.statemachine.toolbox import RefusedCall
 from rodada.statemachine.watching import ApprovalAsked
 from rodada.tools.arguments import Refusal, argument_model
-from rodada.tools.cutting import cut_text
 from rodada.tools.decorator import Tool
 from rodada.tools.definitions import legal_name
-from rodada.tools.options import Resources, ToolOptions, Usual, options_of
+from rodada.tools.fitting import fitted
+from rodada.tools.options import OnCut, Options, Resources, ToolOptions, Usual, options_of
 from rodada.tools.signatures import Parameter
 
 MESSAGE = Parameter("message", str, inspect.Parameter.empty, "What it is asked, with all that it must know.")
@@ -58,7 +58,7 @@ class LoopTool(Tool[..., Any]):
         message = str(arguments["message"])
         if not message.strip():
             return RefusedCall(ToolResult.of(request, Status.FAILED, f"{self.name} was not run: its message is blank."))
-        return LoopCall(self.loop, message, request, setting, self.seconds(setting.limits.tool_seconds))
+        return LoopCall(self.loop, message, request, setting, self.options)
 
 
 def loop_tool(
@@ -72,6 +72,8 @@ def loop_tool(
     idempotent: bool = False,
     needs_approval: bool | int = False,
     timeout: float | Usual | None = None,
+    max_result_chars: int | Usual | None = Usual.USUAL,
+    on_cut: OnCut | None = None,
 ) -> LoopTool:
     """
     Make a tool of a loop: each call is a run of it, on a conversation of its own. Only a completed run is a success;
@@ -88,6 +90,7 @@ def loop_tool(
         reads, writes, exclusive, idempotent, needs_approval: as for `@tool`, of all that its tools do.
         timeout: seconds that a call may take, over the run's own `Limits.seconds`; None, as when not given, adds no
             limit.
+        max_result_chars, on_cut: as for `@tool`.
 
     Raises:
         ToolDefinitionError: an option is wrong.
@@ -100,6 +103,8 @@ def loop_tool(
         "idempotent": idempotent,
         "needs_approval": needs_approval,
         "timeout": timeout,
+        "max_result_chars": max_result_chars,
+        "on_cut": on_cut,
     }
     legal = legal_name(place, name)
     arguments = argument_model(legal, place, (MESSAGE,))
@@ -117,14 +122,14 @@ class LoopCall:
         message: what it is asked.
         request: of the outer model.
         setting: the run around it.
-        seconds: what a call of the tool may take; None is unlimited.
+        options: of the tool.
     """
 
     loop: ToolLoop
     message: str
     request: ToolRequest
     setting: CallSetting
-    seconds: float | None
+    options: Options
     _left_running: tuple[str, ...] = field(default=(), init=False)
 
     @property
@@ -153,12 +158,13 @@ class LoopCall:
                 raise
             outcome = settled
         self._left_running = outcome.still_running
-        text = cut_text(_told(self.request.name, outcome), self.setting.limits.max_result_chars)
-        return ToolResult.of(self.request, _status(outcome), text)
+        told = Text(_told(self.request.name, outcome))
+        return fitted(self.request, _status(outcome), (told,), self.options, self.setting.limits)
 
     async def _outcome(self) -> Outcome:
         setting = self.setting
-        limits = inherited(self.loop.limits, setting, self.seconds, self.loop.clock.now())
+        seconds = self.options.seconds(setting.limits.tool_seconds)
+        limits = inherited(self.loop.limits, setting, seconds, self.loop.clock.now())
         async with self.loop.start(self.message, context=setting.context, origin=setting.origin, limits=limits) as live:
             async for notice in live.events():
                 if isinstance(notice, ApprovalAsked):

@@ -10,22 +10,26 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from attrs import field, frozen
 
 from rodada.statemachine.errors import InvalidValue
-from rodada.statemachine.messages import ToolRequest
+from rodada.statemachine.limits import COUNTS
+from rodada.statemachine.messages import ToolRequest, ToolResult
 from rodada.statemachine.plan import Kind
 from rodada.statemachine.scheduling import EVERYTHING, Touches
 from rodada.tools.errors import ToolDefinitionError
 from rodada.tools.signatures import is_async
 
 OnError: TypeAlias = Callable[[ToolRequest, BaseException], object]
+OnCut: TypeAlias = Callable[[ToolRequest, ToolResult], object]
 Resources: TypeAlias = str | Iterable[str] | Callable[[Mapping[str, Any]], str | Iterable[str]] | None
 Named: TypeAlias = frozenset[str] | Callable[[Mapping[str, Any]], str | Iterable[str]] | None
 Errors: TypeAlias = Literal["class", "message"]
 Thread: TypeAlias = Literal["pool", "caller"]
 
+LEAST_RESULT_CHARS = COUNTS["max_result_chars"]
+
 
 class Usual(enum.Enum):
     """
-    A time limit that is not a tool's own.
+    A limit that is the run's, not a tool's own.
     """
 
     USUAL = "usual"
@@ -65,6 +69,8 @@ class Options:
         thread: where a sync function runs: in one of our own threads, or in the caller's.
         errors: what the model is told of an exception: its class, or its message too.
         on_error: told of every exception; what it raises itself is only logged.
+        max_result_chars: characters of a result's text; None is uncut.
+        on_cut: handed every result that was cut, whole; what it raises is only logged.
 
     Raises:
         InvalidValue: an option of the wrong kind or out of range.
@@ -80,6 +86,8 @@ class Options:
     thread: Thread = "pool"
     errors: Errors = "class"
     on_error: OnError | None = None
+    max_result_chars: int | Usual | None = Usual.USUAL
+    on_cut: OnCut | None = None
 
     def __attrs_post_init__(self) -> None:
         for option, given in (("reads", self.reads), ("writes", self.writes)):
@@ -93,6 +101,10 @@ class Options:
         _check("thread", self.thread in ("pool", "caller"), '"pool" or "caller"', self.thread)
         _check("thread", self._may_choose, '"caller" only where the function is not deterministic', self.thread)
         _check("errors", self.errors in ("class", "message"), '"class" or "message"', self.errors)
+        chars = f"a whole number >= {LEAST_RESULT_CHARS}, or None for uncut"
+        _check("max_result_chars", _is_length(self.max_result_chars), chars, self.max_result_chars)
+        for option, hook in (("on_error", self.on_error), ("on_cut", self.on_cut)):
+            _check(option, _is_hook(hook), "a function that is not async", hook)
 
     @property
     def _may_be_deterministic(self) -> bool:
@@ -144,6 +156,12 @@ class Options:
         """
         return usual if isinstance(self.timeout, Usual) else self.timeout
 
+    def result_chars(self, usual: int | None) -> int | None:
+        """
+        The most characters of a result's text; None is uncut.
+        """
+        return usual if isinstance(self.max_result_chars, Usual) else self.max_result_chars
+
 
 class ToolOptions(TypedDict, total=False):
     """
@@ -166,6 +184,10 @@ class ToolOptions(TypedDict, total=False):
             off.
         errors: "message" tells the model the message of an exception too, which may carry secrets.
         on_error: called with the request and the exception; for a sync function in its thread.
+        max_result_chars: characters of a result's text, at least 200; a longer one is cut with a mark. It may be more
+            than the run's limit; None is uncut; not given, the limit of the run.
+        on_cut: called with the request and the whole `ToolResult` where one was cut, before the model is told the
+            rest; for a sync function that ran in its thread, else on the event loop. What it raises is only logged.
     """
 
     reads: Resources
@@ -178,6 +200,8 @@ class ToolOptions(TypedDict, total=False):
     thread: Thread
     errors: Errors
     on_error: OnError | None
+    max_result_chars: int | Usual | None
+    on_cut: OnCut | None
 
 
 def options_of(place: str, function: Callable[..., object], given: ToolOptions) -> Options:
@@ -242,3 +266,13 @@ def _is_timeout(given: object) -> bool:
     if given is None or isinstance(given, Usual):
         return True
     return isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given) and given > 0
+
+
+def _is_length(given: object) -> bool:
+    if given is None or isinstance(given, Usual):
+        return True
+    return isinstance(given, int) and not isinstance(given, bool) and given >= LEAST_RESULT_CHARS
+
+
+def _is_hook(given: Callable[..., object] | None) -> bool:
+    return given is None or (callable(given) and not is_async(given))
