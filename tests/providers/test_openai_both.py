@@ -12,6 +12,7 @@ import pytest
 from attrs import evolve
 
 from rodada.providers.loopback import (
+    Body,
     Failure,
     Hang,
     Loopback,
@@ -238,8 +239,18 @@ def test_cancelling_passes_through_and_closes_the_connection(wire: OpenAIWire) -
     assert asyncio.run(whole())
 
 
-def test_no_secret_is_shown(wire: OpenAIWire) -> None:
-    told = wire.failed(Failure(401, f"Incorrect API key provided: {KEY}."))
-    assert KEY not in str(told)
-    assert (told.__cause__, told.__suppress_context__) == (None, True)
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Failure(401, f"Incorrect API key provided: {KEY}."),
+        Body({"error": {"message": f"Incorrect API key provided: {KEY}.", "code": 401}}),
+        Body({"status": "failed", "error": {"message": f"Incorrect API key provided: {KEY}."}}),
+        Body({"choices": [{"message": {}, "error": f"Incorrect API key provided: {KEY}."}], "status": "failed"}),
+    ],
+)
+def test_no_secret_is_shown(wire: OpenAIWire, reply: Failure | Body, stream: bool) -> None:
+    told = wire.failed(reply, evolve(asking(started()), stream=stream))
+    assert KEY not in repr((told, str(told)))
+    assert (told.__cause__, told.__suppress_context__ or told.__context__ is None) == (None, True)
     assert repr(wire.provider(api_key=KEY)) == f"{wire.kind.__name__}({wire.model!r})"

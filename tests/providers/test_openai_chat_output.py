@@ -279,16 +279,35 @@ def test_body_of_another_form_is_garbled(wrong: JsonObject) -> None:
         ({"message": "Long", "code": "context_length_exceeded"}, "ProviderTooLarge", False, "Long"),
         ({"message": "No", "type": "invalid_request_error"}, "ProviderRejected", False, "No"),
         ({"message": "Hm", "code": 7}, "ProviderOverloaded", True, "Hm"),
+        ({"message": "Boom", "type": "None", "code": "500"}, "ProviderOverloaded", True, "Boom"),
+        ({"message": "Slow down", "type": "throttling_error", "code": "429"}, "ProviderOverloaded", True, "Slow down"),
+        ({"message": "No", "code": "400"}, "ProviderRejected", False, "No"),
+        ({"message": "No", "code": "3505"}, "ProviderRejected", False, "No"),
+        ({"message": "Slow", "type": "rate_limit_error", "code": "tokens"}, "ProviderOverloaded", True, "Slow"),
+        ({"message": "Pay", "type": "insufficient_quota", "code": "tokens"}, "ProviderQuota", False, "Pay"),
+        ({"message": "Long", "type": "exceed_context_size_error", "code": 400}, "ProviderTooLarge", False, "Long"),
         ("model not loaded", "ProviderOverloaded", True, "model not loaded"),
     ],
 )
 def test_an_error_inside_an_answer_is_the_error(error: JsonValue, kind: str, retryable: bool, told: str) -> None:
     within: JsonObject = {"choices": [{"message": said(""), "finish_reason": "error", "error": error}]}
-    bodies: tuple[JsonObject, ...] = ({"error": error}, body(said("So."), error=error), within)
+    itself: JsonObject = {**error, "object": "error"} if isinstance(error, dict) else {"error": error}
+    bodies: tuple[JsonObject, ...] = ({"error": error}, itself, body(said("So."), error=error), within)
     for each in bodies:
         with pytest.raises(ProviderError) as caught:
             read_turn(each, ASKING)
         assert (type(caught.value).__name__, caught.value.retryable, caught.value.message) == (kind, retryable, told)
+
+
+@pytest.mark.parametrize("status", [None, 401, "401"])
+def test_p10_an_error_inside_an_answer_does_not_show_the_key(status: JsonValue) -> None:
+    error: JsonObject = {"message": "Incorrect API key provided: sk-secret.", "code": status}
+    within: JsonObject = {"choices": [{"message": said(""), "error": error}]}
+    bodies: tuple[JsonObject, ...] = ({"error": error}, within, {**error, "object": "error"})
+    for each in bodies:
+        with pytest.raises(ProviderError) as caught:
+            read_turn(each, ASKING, secret="sk-secret")
+        assert caught.value.message == "Incorrect API key provided: ***."
 
 
 NOTHING: dict[str, Any] = {}

@@ -11,7 +11,7 @@ from openai.types.responses.response_status import ResponseStatus
 from rodada.providers.openai_request import legal_name
 from rodada.providers.openai_responses_output import INCOMPLETE_STOPS, NOT_AN_ANSWER, read_turn
 from rodada.statemachine.conversation import Conversation
-from rodada.statemachine.errors import ProviderError, ProviderGarbled
+from rodada.statemachine.errors import ProviderError, ProviderGarbled, ProviderOverloaded
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import ModelTurn, Piece, Stop, Text, ToolRequest, Usage, UserMessage
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
@@ -179,7 +179,13 @@ def test_usage_counts_parts_inside_the_whole() -> None:
     assert read_turn(body(usage=told), ASKING).usage == Usage(100, 60, 30, 50, 40)
 
 
-@pytest.mark.parametrize("told", [None, {}, {"input_tokens": None, "input_tokens_details": None}, "many"])
+@pytest.mark.parametrize(
+    "told",
+    [
+        *(None, {}, {"input_tokens": None, "input_tokens_details": None}, "many"),
+        {"input_tokens": -1, "output_tokens": True, "output_tokens_details": {"reasoning_tokens": "2"}},
+    ],
+)
 def test_usage_that_is_not_told_is_none(told: JsonValue) -> None:
     assert read_turn(body(usage=told), ASKING).usage == Usage()
 
@@ -204,10 +210,28 @@ def test_unfinished_response_is_garbled(status: str) -> None:
     ],
 )
 def test_failed_response_is_an_error_by_its_code(code: str | None, kind: str, retryable: bool) -> None:
-    with pytest.raises(ProviderError) as caught:
-        read_turn(body(status="failed", error={"code": code, "message": "No."}), ASKING)
-    told = caught.value
-    assert (type(told).__name__, told.retryable, told.code, told.message) == (kind, retryable, code, "No.")
+    error: JsonObject = {"code": code, "message": "No."}
+    bodies: tuple[JsonObject, ...] = (body(status="failed", error=error), {"error": error}, {"type": "error", **error})
+    for each in bodies:
+        with pytest.raises(ProviderError) as caught:
+            read_turn(each, ASKING)
+        told = caught.value
+        assert (type(told).__name__, told.retryable, told.code, told.message) == (kind, retryable, code, "No.")
+
+
+@pytest.mark.parametrize("code", [None, 401, "401", "invalid_api_key"])
+def test_p10_failed_response_does_not_show_the_key(code: JsonValue) -> None:
+    error: JsonObject = {"message": "Incorrect API key provided: sk-secret.", "code": code}
+    bodies: tuple[JsonObject, ...] = (body(status="failed", error=error), {"error": error})
+    for each in bodies:
+        with pytest.raises(ProviderError) as caught:
+            read_turn(each, ASKING, secret="sk-secret")
+        assert caught.value.message == "Incorrect API key provided: ***."
+
+
+def test_response_that_failed_without_a_reason_is_overloaded() -> None:
+    with pytest.raises(ProviderOverloaded, match="the response failed"):
+        read_turn(body(status="failed"), ASKING)
 
 
 @pytest.mark.parametrize(

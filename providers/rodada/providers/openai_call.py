@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 from attrs import field, frozen
 
 from rodada.providers.json_body import read_body, sendable
-from rodada.providers.openai_failures import from_sdk, told_in_stream
+from rodada.providers.openai_failures import from_sdk, told_error
 from rodada.providers.request_size import check_size
 from rodada.providers.sse import PATIENCE, event_data, read_on
 from rodada.statemachine.errors import LoopError, ProviderError, ProviderGarbled, ProviderUnreachable
@@ -194,7 +194,7 @@ def _event(call: Call, data: str) -> JsonObject:
         raise ProviderGarbled(call.wire, "an event is no JSON") from None
     if not isinstance(event, dict):
         raise ProviderGarbled(call.wire, "an event is no JSON object")
-    failure = told_in_stream(call.wire, event, call.secret)
+    failure = told_error(call.wire, event, call.secret)
     if failure is not None:
         raise failure
     return event

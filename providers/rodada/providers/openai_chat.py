@@ -134,7 +134,7 @@ class OpenAIChat:
         arguments = self._arguments(request_fields(request, self._dialect))
         if request.stream and self._dialect.stream_usage:
             arguments["stream_options"] = {"include_usage": True}
-        read = partial(read_turn, request=request)
+        read = partial(read_turn, request=request, secret=client.api_key)
         call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, read)
         if request.stream:
             opening = cast("Opening", client.chat.completions.with_streaming_response.create)

@@ -8,7 +8,7 @@ its text are text. Of several choices the first is taken, for only one is asked 
 from collections.abc import Mapping
 
 from rodada.providers.openai_chat_input import WIRE, called
-from rodada.providers.openai_failures import from_told_error
+from rodada.providers.openai_failures import told_error
 from rodada.providers.openai_request import legal_name
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
@@ -30,15 +30,15 @@ OPEN_FIELDS = frozenset({"role", "content", "refusal", "tool_calls", "function_c
 OPEN_CALL_FIELDS = frozenset({"id", "type", "function"})
 
 
-def read_turn(body: JsonObject, request: ModelRequest) -> ModelTurn:
+def read_turn(body: JsonObject, request: ModelRequest, secret: str = "") -> ModelTurn:
     """
-    The turn that a body holds; its request ids are new in the conversation of `request`.
+    The turn that a body holds; its request ids are new in the conversation of `request`, and no error shows `secret`.
 
     Raises:
         ProviderGarbled: not the form that the wire promises.
         ProviderError: the body, whatever its HTTP status, says that the call failed.
     """
-    choice = _choice(body)
+    choice = _choice(body, secret)
     message = _object(choice.get("message"))
     if not message:
         raise ProviderGarbled(WIRE, "the answer has no message")
@@ -57,12 +57,12 @@ def read_turn(body: JsonObject, request: ModelRequest) -> ModelTurn:
     )
 
 
-def _choice(body: JsonObject) -> JsonObject:
+def _choice(body: JsonObject, secret: str) -> JsonObject:
     choices = body.get("choices")
     choice = _object(choices[0]) if isinstance(choices, list) and choices else {}
-    for error in (body.get("error"), choice.get("error")):
-        if error:
-            raise from_told_error(WIRE, error)
+    failure = told_error(WIRE, body, secret) or told_error(WIRE, choice, secret)
+    if failure is not None:
+        raise failure
     if not choice:
         raise ProviderGarbled(WIRE, "the answer has no choice")
     return choice

@@ -2,6 +2,7 @@
 Failures that OpenAI reports, and exceptions of its SDK, as ours.
 """
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})  # OpenAI, llama.cpp
 EVENT = "error"
+STATUS = re.compile(r"[45][0-9]{2}")
 MESSAGES = ("message", "detail")  # the vendor's name, and that of servers that only resemble it
 PASSING_CODES = frozenset(
     {
@@ -52,35 +54,36 @@ def from_sdk(provider: str, error: Exception, secret: str) -> ProviderError:
     return known or ProviderRejected(provider, f"not sent: {type(error).__name__}: {short(str(error), secret)}")
 
 
-def from_failed_response(provider: str, code: str | None, message: str) -> ProviderError:
+def told_error(provider: str, told: JsonObject, secret: str) -> ProviderError | None:
     """
-    The error for a response that came whole, with HTTP status 200, and says that it failed.
+    The error that a body of HTTP status 200 or an event of a stream is: it holds one, or is one itself.
     """
-    passing = code is None or code in PASSING_CODES
-    kind = _class_of(code) or (ProviderOverloaded if passing else ProviderRejected)
-    return kind(provider, short(message) or "the response failed", code=code)
+    itself = EVENT in (told.get("type"), told.get("object"))
+    error = told.get("error") or (told if itself else None)
+    return from_told_error(provider, error, secret) if error else None
 
 
-def from_told_error(provider: str, error: JsonValue, secret: str = "") -> ProviderError:
+def from_told_error(provider: str, error: JsonValue, secret: str) -> ProviderError:
     """
-    The error that stands in an answer of HTTP status 200, as an object or a text; a number for a code is the status
-    that it means.
+    The error that is told within an answer of HTTP status 200, as an object, a text or nothing; a number for a code is
+    the status that it means.
     """
     told = error if isinstance(error, dict) else JsonObject()
-    code, kind = told.get("code"), code_of(told.get("type"))
+    code, kind = code_of(told.get("code")), code_of(told.get("type"))
     message = short(code_of(told.get("message"), error) or "", secret)
-    if isinstance(code, int) and 400 <= code < 600:
-        return from_answer(provider, code, message or f"HTTP status {code}", {}, code=kind)
-    return from_failed_response(provider, code_of(code, None if kind == EVENT else kind), message)
+    words = [word for word in (code, kind) if word not in (None, EVENT)]
+    status = _status_of(told.get("code"))
+    if status is not None:
+        return from_answer(provider, status, message or f"HTTP status {status}", {}, kind=_class_of(kind), code=kind)
+    passing = not words or not PASSING_CODES.isdisjoint(words)
+    known = _class_of(code) or _class_of(kind) or (ProviderOverloaded if passing else ProviderRejected)
+    return known(provider, message or "the response failed", code=words[0] if words else None)
 
 
-def told_in_stream(provider: str, event: JsonObject, secret: str) -> ProviderError | None:
-    """
-    The error that an event of a stream is: it holds one, or is one itself.
-    """
-    itself = EVENT in (event.get("type"), event.get("object"))
-    error = event.get("error") or (event if itself else None)
-    return from_told_error(provider, error, secret) if error else None
+def _status_of(code: JsonValue) -> int | None:
+    # Some gateways write the number as a text.
+    number = int(code) if isinstance(code, str) and STATUS.fullmatch(code) else code
+    return number if isinstance(number, int) and 400 <= number < 600 else None
 
 
 def _from_answer(provider: str, error: "APIStatusError", secret: str) -> ProviderError:

@@ -131,7 +131,7 @@ class OpenAIResponses:
         # Beside the typed arguments, for the SDK walks those piece by piece at every call: a history costs more
         # there than all else of a round.
         arguments = {**self._fixed, "extra_body": {**self._extra, **fields}}
-        read = partial(read_turn, request=request)
+        read = partial(read_turn, request=request, secret=client.api_key)
         call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, read)
         if request.stream:
             opening = cast("Opening", client.responses.with_streaming_response.create)

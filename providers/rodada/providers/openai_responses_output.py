@@ -4,7 +4,7 @@ A body of the Responses API as a turn of the model.
 
 from collections.abc import Iterator, Mapping
 
-from rodada.providers.openai_failures import from_failed_response
+from rodada.providers.openai_failures import from_told_error, told_error
 from rodada.providers.openai_request import legal_name
 from rodada.providers.openai_responses_input import CALLS, WIRE, without_id
 from rodada.statemachine.errors import ProviderGarbled
@@ -22,15 +22,15 @@ INCOMPLETE_STOPS: Mapping[str, Stop] = {
 NOT_AN_ANSWER = frozenset({"cancelled", "queued", "in_progress"})
 
 
-def read_turn(body: JsonObject, request: ModelRequest) -> ModelTurn:
+def read_turn(body: JsonObject, request: ModelRequest, secret: str = "") -> ModelTurn:
     """
-    The turn that a body holds; its request ids are new in the conversation of `request`.
+    The turn that a body holds; its request ids are new in the conversation of `request`, and no error shows `secret`.
 
     Raises:
         ProviderGarbled: not the form that the wire promises.
         ProviderError: the body says that the response failed.
     """
-    _check_status(body)
+    _check_status(body, secret)
     items = _items(body)
     stop, word = _stop(body, items)
     return ModelTurn(
@@ -46,15 +46,14 @@ def read_turn(body: JsonObject, request: ModelRequest) -> ModelTurn:
     )
 
 
-def _check_status(body: JsonObject) -> None:
+def _check_status(body: JsonObject, secret: str) -> None:
     status = body.get("status")
     if not isinstance(status, str):
-        raise ProviderGarbled(WIRE, "the answer has no status")
+        raise told_error(WIRE, body, secret) or ProviderGarbled(WIRE, "the answer has no status")
     if status in NOT_AN_ANSWER:
         raise ProviderGarbled(WIRE, f"the answer is not finished: its status is {status}", code=status)
     if status == "failed":
-        error = _object(body.get("error"))
-        raise from_failed_response(WIRE, _text(error.get("code")) or None, _text(error.get("message")))
+        raise from_told_error(WIRE, body.get("error"), secret)
 
 
 def _items(body: JsonObject) -> list[JsonObject]:
@@ -172,7 +171,7 @@ def _usage(told: JsonValue) -> Usage:
 
 
 def _count(value: JsonValue) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _object(value: JsonValue) -> JsonObject:
