@@ -8,6 +8,7 @@ import dataclasses
 import enum
 import io
 import pathlib
+import threading
 import uuid
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
@@ -139,6 +140,11 @@ class Broken:
         raise RuntimeError("postgres://u:pw@host")
 
 
+class Unspeakable:
+    def __repr__(self) -> str:
+        raise RuntimeError("postgres://u:pw@host")
+
+
 class Stopping:
     def __str__(self) -> str:
         raise asyncio.CancelledError
@@ -179,6 +185,7 @@ def doubling() -> list[Any]:
     [
         (Broken(), "turning it into text raised RuntimeError"),
         ({"a": [Broken()]}, "turning it into text raised RuntimeError"),
+        (Unspeakable(), "turning it into text raised RuntimeError"),
         (Stopping(), "turning it into text raised CancelledError"),
         (BrokenMap(), "turning it into text raised KeyError"),
         ([10**5000], "turning it into text raised ValueError"),
@@ -195,6 +202,28 @@ def test_f038_what_has_no_text_form_gives_a_reason(value: object, reason: str) -
     with pytest.raises(Unshowable) as caught:
         result_text(value)
     assert str(caught.value) == reason
+
+
+class Shelf:
+    def __repr__(self) -> str:
+        return f"Shelf({Plain()!r})"
+
+    def take(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (holding_itself, "<function holding_itself>"),
+        (len, "<built-in function len>"),
+        (threading.Lock(), "<unlocked _thread.lock object>"),
+        (Shelf(), f"Shelf(<{__name__}.Plain object>)"),
+        ([Shelf().take], f'["<bound method Shelf.take of Shelf(<{__name__}.Plain object>)>"]'),
+        ("read at 0x7f00", "read at 0x7f00"),
+    ],
+)
+def test_f038_no_text_holds_an_address_which_would_be_another_one_in_a_replay(value: object, text: str) -> None:
+    assert result_text(value) == text
 
 
 def test_a_class_that_cannot_be_compared_and_a_text_that_cannot_be_stripped_are_values_like_others() -> None:

@@ -4,8 +4,8 @@ A value as text for the model: one total function.
 A text stands as it is; nothing or a blank text becomes a sentence; all other values are JSON, in which dates, times
 and durations are ISO 8601, an enum is its value, bytes are text where they are UTF-8 and else "base64:...", NaN and
 the infinities are texts, sets are sorted lists, pydantic models, dataclasses, attrs classes and named tuples are
-objects, an exception is its class's name, media are told by type and size, and any other object is its `str()`: so
-Decimal, UUID and paths are texts.
+objects, an exception is its class's name, media are told by type and size, and any other object is its `str()`,
+without addresses: so Decimal, UUID and paths are texts.
 """
 
 import base64
@@ -13,6 +13,7 @@ import dataclasses
 import enum
 import inspect
 import math
+import re
 from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from datetime import date, time, timedelta
 from typing import Any, cast
@@ -31,6 +32,7 @@ LARGEST = 20_000_000
 COST_OF_ONE = 8
 SIMPLE = frozenset({str, int, bool, type(None)})
 LONGEST_KEY = 80
+ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+\b")
 ODD_FLOATS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
@@ -71,12 +73,13 @@ def error_name(error: BaseException) -> str:
 
 def own_text(value: object) -> str:
     """
-    The `str()` of a value; where that is only Python's default, its class's name, since an address tells nothing.
+    The `str()` of a value. Where that is only Python's default it is its class's name, or its `repr()` without
+    addresses: they tell nothing, and are other ones when the same call is made again.
     """
     kind = type(value)
-    if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:
-        return f"<{kind.__qualname__}>"
-    return str(value)
+    if kind.__str__ is not object.__str__:
+        return str(value)
+    return f"<{kind.__qualname__}>" if kind.__repr__ is object.__repr__ else ADDRESS.sub("", str(value))
 
 
 def _text(value: object) -> str:
