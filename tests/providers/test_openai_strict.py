@@ -50,6 +50,7 @@ DO_NOT: dict[str, dict[str, Any]] = {
     "a nullable open object": closed(a={"type": ["object", "null"]}),
     "any names": closed(a={"type": "object", "additionalProperties": TEXT, "properties": {}, "required": []}),
     "no type": closed(a={}),
+    "an object without its type": closed(a={"properties": {}, "required": [], "additionalProperties": False}),
     "no items": closed(a={"type": "array"}),
     "a tuple": closed(a={"type": "array", "items": TEXT, "prefixItems": [TEXT]}),
     "a set": closed(a={"type": "array", "items": TEXT, "uniqueItems": True}),

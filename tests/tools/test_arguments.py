@@ -129,6 +129,16 @@ def test_f032_null_counts_as_absent_where_there_is_a_default_that_null_does_not_
     assert refused('{"exercise":"squat","kg":null,"x":null}').startswith("x: is no argument of this tool. ")
 
 
+def test_f032_to_have_a_default_and_to_take_null_are_two_facts_of_the_schema() -> None:
+    @tool
+    def note(text: str | None, times: int = 3, by: str | None = None) -> None: ...
+
+    schema = json.loads(note.declaration.schema)
+    assert (["text"], "integer") == (schema["required"], schema["properties"]["times"]["type"])
+    either = [{"type": "string"}, {"type": "null"}]
+    assert [either, either] == [schema["properties"][name]["anyOf"] for name in ("text", "by")]
+
+
 def test_wrong_values_are_named_with_what_was_expected() -> None:
     class Item(BaseModel):
         name: str

@@ -397,6 +397,19 @@ def test_f081_a_sync_tool_has_its_own_copy_of_the_context() -> None:
     assert asyncio.run(main()) == (["u1 a", "u1 b"], "u1")
 
 
+def test_f080_an_async_tool_runs_on_the_event_loop() -> None:
+    @tool
+    async def f() -> tuple[int, bool]:
+        return threading.get_ident(), asyncio.get_running_loop() is loops[0]
+
+    async def main() -> ToolResult:
+        loops.append(asyncio.get_running_loop())
+        return await called(f)
+
+    loops: list[asyncio.AbstractEventLoop] = []
+    assert asyncio.run(main()).text == f"[{threading.get_ident()},true]"
+
+
 def test_a_sync_tool_runs_in_a_daemon_thread_and_the_event_loop_goes_on() -> None:
     async def main() -> ToolResult:
         go = threading.Event()

@@ -94,11 +94,7 @@ def test_a_function_without_a_name_needs_one() -> None:
     assert tool(name="three")(functools.partial(lambda: 3)).name == "three"
 
 
-def test_a_bound_method_has_no_self_and_an_unbound_one_is_refused() -> None:
-    """
-    F107, as far as methods go.
-    """
-
+def test_f107_a_bound_method_has_no_self_and_an_unbound_one_is_refused() -> None:
     class Log:
         lines = ("a", "b")
 

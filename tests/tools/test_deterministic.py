@@ -13,7 +13,7 @@ from rodada.providers.scripted import Call, Scripted, Turn
 from rodada.statemachine import AnyTool, ApprovalAsked, Limits, Outcome, Status, ToolLoop
 from rodada.statemachine.plan import Kind, PlannedCall
 from rodada.statemachine.scheduling import Touches
-from rodada.tools import Tool, ToolDefinitionError, tool
+from rodada.tools import Tool, ToolDefinitionError, ToolError, tool
 from support.tool_calls import request
 
 
@@ -70,6 +70,16 @@ def test_a_denied_call_does_not_let_the_others_compute_it_twice(parallel: bool) 
     told = asyncio.run(scene())
     assert [call.status for call in told.calls] == [Status.DENIED, Status.SUCCEEDED, Status.SUCCEEDED]
     assert computed == [4]
+
+
+def test_f044_a_failure_that_was_returned_is_one_each_time_it_is_recalled() -> None:
+    @tool(deterministic=True)
+    def one_rep_max(kg: float) -> ToolError:
+        return ToolError("no repetitions were given")
+
+    same = Call("one_rep_max", {"kg": 60})
+    told = outcome(one_rep_max, turns=[Turn(calls=[same, same]), Turn(calls=[same]), Turn("Sorry.")])
+    assert [(call.status, call.text) for call in told.calls] == [(Status.FAILED, "no repetitions were given")] * 3
 
 
 def test_async_functions_are_awaited_once_too() -> None:

@@ -4,6 +4,7 @@ Tools in a run: whatever they do, each call ends in one true result, and nothing
 
 import asyncio
 import contextlib
+import contextvars
 import threading
 from typing import Any
 
@@ -79,6 +80,47 @@ def test_f073_polling_whose_results_are_the_same_is_one() -> None:
         "It still runs.",
     )
     assert [status for _, status in told(outcome)] == [Status.SUCCEEDED, Status.SUCCEEDED, Status.NOT_EXECUTED]
+
+
+# Context variables
+
+
+@pytest.mark.parametrize("how", ["run", "run_sync"])
+@pytest.mark.parametrize("parallel", [False, True])
+def test_f081_each_call_of_a_run_has_the_context_variables_of_its_caller_and_keeps_its_own(
+    how: str, parallel: bool
+) -> None:
+    var = contextvars.ContextVar("var", default="none")
+
+    @tool(reads=())
+    def in_a_thread(name: str) -> str:
+        before = var.get()
+        var.set(name)
+        return f"{before} {var.get()}"
+
+    @tool(reads=())
+    async def on_the_loop(name: str) -> str:
+        before = var.get()
+        var.set(name)
+        await asyncio.sleep(0)
+        return f"{before} {var.get()}"
+
+    calls = [Call(name, {"name": name + each}) for each in "ab" for name in ("in_a_thread", "on_the_loop")]
+    loop = loop_of(in_a_thread, on_the_loop, turns=[Turn(calls=calls), Turn("done")], parallel=parallel)
+
+    async def main() -> tuple[Outcome, str]:
+        var.set("u1")
+        return await loop.run("go on"), var.get()
+
+    def waiting() -> tuple[Outcome, str]:
+        var.set("u1")
+        return loop.run_sync("go on"), var.get()
+
+    outcome, after = asyncio.run(main()) if how == "run" else contextvars.copy_context().run(waiting)
+    assert [f"u1 {name}{each}" for each in "ab" for name in ("in_a_thread", "on_the_loop")] == [
+        call.text for call in outcome.calls
+    ]
+    assert "u1" == after
 
 
 # Cancellation

@@ -62,6 +62,11 @@ NOT_COMPLETED = [
         (Turn(calls=[Call("look")]), Turn(calls=[Call("look")]), Turn("")),
         "expert did not complete: incomplete (max_rounds).\nNot executed: look.",
     ),
+    ((Turn("Half a sen", stop=Stop.CUT),), "expert did not complete: incomplete (cut)."),
+    ((Turn(" "), Turn(" ")), "expert did not complete: incomplete (empty)."),
+    ((Turn(stop=Stop.MALFORMED), Turn(stop=Stop.MALFORMED)), "expert did not complete: incomplete (malformed)."),
+    ((Turn("I search.", stop=Stop.PAUSED),) * 2, "expert did not complete: incomplete (paused)."),
+    ((Turn("Hm.", stop=Stop.UNKNOWN),), "expert did not complete: incomplete (unknown_stop)."),
     ((REFUSED,), "expert did not complete: incomplete (refused)."),
     ((), "expert did not complete: failed (call_failed), ProviderError."),
 ]
@@ -69,7 +74,7 @@ NOT_COMPLETED = [
 
 @pytest.mark.parametrize(("turns", "text"), NOT_COMPLETED)
 def test_f046_every_other_outcome_is_an_error_with_its_reason(turns: tuple[Turn, ...], text: str) -> None:
-    outcome = asked(expert(*turns, tools=(look,), limits=Limits(max_rounds=1)))
+    outcome = asked(expert(*turns, tools=(look,), limits=Limits(max_rounds=1, max_pauses=1)))
     assert (outcome.status, outcome.answer) == (RunStatus.COMPLETED, "outer done")
     assert [(call.status, call.text) for call in outcome.calls] == [(Status.FAILED, text)]
 
