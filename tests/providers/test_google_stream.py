@@ -147,6 +147,13 @@ def test_a_reply_that_was_cut_is_never_whole(reply: JsonObject, kept: int) -> No
     assert not streamed.whole
 
 
+@given(replies())
+def test_an_end_that_comes_twice_adds_nothing_to_a_reply(reply: JsonObject) -> None:
+    sent = frames(reply)
+    streamed, heard = put_together(b"".join((*sent, sent[-1], sent[-1])), [])
+    assert (streamed.body, heard) == (reply, put_together(b"".join(sent), [])[1])
+
+
 def test_a_call_is_heard_under_its_place_in_the_turn_with_what_was_asked_before_a_pause() -> None:
     streamed = StreamedReply(asked=2)
     asks: list[JsonValue] = [{"functionCall": {"name": "look", "args": {"é": 1}}}, {"functionCall": {"name": "look"}}]

@@ -103,6 +103,12 @@ def put_together(sent: bytes, cut_at: list[int]) -> tuple[StreamedCompletion, li
     return streamed, heard
 
 
+def test_an_end_that_comes_twice_asks_for_nothing_twice() -> None:
+    asked: JsonObject = {"type": "function", "function": {"name": "look", "arguments": '{"n": 1}'}}
+    last = frame({"choices": [{"index": 0, "delta": {"tool_calls": [asked]}, "finish_reason": "tool_calls"}]})
+    assert put_together(last * 3, []) == put_together(last, [])
+
+
 def said(heard: list[Delta]) -> str:
     return "".join(each.text for each in heard if isinstance(each, TextDelta))
 

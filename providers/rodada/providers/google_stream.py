@@ -52,20 +52,25 @@ class StreamedReply:
     _candidate: JsonObject | None = None
     _content: JsonObject | None = None
     _parts: list[_Part] = field(factory=list[_Part])
+    _last: JsonObject | None = None
 
     def add(self, chunk: JsonObject) -> list[Delta]:
         """
-        Take one more event, and give what of it can be heard.
+        Take one more event, and give what of it can be heard. Behind the end one that says the same as the one before
+        it, its running counts included, is that event sent again: its calls must not be taken twice.
 
         Raises:
             JsonError: it is not what the wire promises; nothing of it is taken.
         """
+        if self.whole and chunk == self._last:
+            return []
         candidates = as_list(chunk.get("candidates") or [], "candidates")
         candidate = as_object(candidates[0], "the candidate") if candidates else None
         given = None if candidate is None else candidate.get("content")
         content = None if given is None else as_object(given, "the content")
         parts = [_checked(part) for part in as_list((content or {}).get("parts") or [], "parts")]
         usage = as_object(chunk.get("usageMetadata") or {}, "usageMetadata")
+        self._last = chunk
         self._around |= _told(chunk, "candidates", "usageMetadata")
         self._usage |= _told(usage)  # counts so far, never to be added
         if candidate is not None:

@@ -28,6 +28,7 @@ class StreamedCompletion:
     _message: dict[str, list[JsonValue]] = field(factory=dict[str, "list[JsonValue]"])
     _calls: Calls = field(factory=Calls)
     _old_call: Fragments = field(factory=Fragments)  # in the form of the wire's first years
+    _last: JsonObject | None = None
 
     @property
     def whole(self) -> bool:
@@ -58,11 +59,15 @@ class StreamedCompletion:
 
     def add(self, event: JsonObject) -> tuple[Delta, ...]:
         """
-        Take one more chunk, and give what of it can be heard.
+        Take one more chunk, and give what of it can be heard. Behind the end the same chunk once more is that chunk
+        sent again: its calls must not be taken twice.
 
         Raises:
             ProviderGarbled: a choice, its delta or a fragment of a call is no object.
         """
+        if self.whole and event == self._last:
+            return ()
+        self._last = event
         for name, value in event.items():
             if name == "object":
                 self._body[name] = "chat.completion"

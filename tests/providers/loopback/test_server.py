@@ -9,11 +9,12 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from math import nan
-from typing import cast
+from typing import Literal, cast
 
 import pytest
 
 from rodada.providers.loopback import (
+    Altered,
     Body,
     Call,
     Drop,
@@ -204,6 +205,61 @@ def test_drop_closes_the_connection_without_an_answer() -> None:
         one.send(ASK)
         with pytest.raises(http.client.RemoteDisconnected):
             one.connection.getresponse()
+
+
+def test_a_drop_may_be_a_reset() -> None:
+    with Loopback([Drop(reset=True)]) as server, connection(server) as one:
+        one.send(ASK)
+        with pytest.raises(ConnectionResetError):
+            one.connection.getresponse()
+
+
+def test_a_reply_may_be_altered_on_the_way() -> None:
+    def shouted(pieces: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        return tuple(bytes([each]) for each in pieces[0].replace(b"one", b"ONE"))
+
+    with Loopback([Altered(Turn("one"), shouted)]) as server:
+        assert text_of(ask_once(server)) == "ONE"
+
+
+def test_of_a_stream_its_events_are_altered() -> None:
+    turned = Altered(Turn("one"), lambda pieces: (*pieces[1:2], b"", *pieces[:1]))
+    with Loopback([turned]) as server, connection(server) as one:
+        told = [json.loads(each)["type"] for each in one.stream(ASK)]
+    assert told == ["ping", "message_start"]
+
+
+def test_a_change_that_raises_is_a_fault_of_the_script() -> None:
+    with Loopback([Altered(Turn("one"), lambda pieces: (pieces[7],))]) as server:
+        reaction = ask_once(server)
+    assert (reaction.status, reaction.body["error"]["message"]) == (
+        500,
+        "the change of a reply raised IndexError: tuple index out of range",
+    )
+
+
+@pytest.mark.parametrize(
+    ("then", "error"),
+    [("drop", http.client.IncompleteRead), ("reset", (ConnectionResetError, http.client.IncompleteRead))],
+)
+def test_an_altered_reply_may_break_off(then: Literal["drop", "reset"], error: type[Exception]) -> None:
+    with Loopback([Altered(Turn("one"), lambda pieces: (pieces[0][:9],), then)]) as server, connection(server) as one:
+        one.send(ASK)
+        with pytest.raises(error):
+            one.connection.getresponse().read()
+
+
+def test_what_goes_on_at_the_door_is_counted() -> None:
+    with Loopback([Turn("one"), Altered(Turn("two"), lambda pieces: pieces, "hang")]) as server:
+        with connection(server) as one:
+            one.post(ASK)
+            assert server.wait_for(lambda: server.answering == 0)
+            assert (server.connections, server.open_connections, server.held_back) == (1, 1, 0)
+            one.send(ASK)
+            assert server.wait_for(lambda: server.held_back == 1)
+            assert (server.connections, server.open_connections, server.answering) == (1, 1, 1)
+        assert server.wait_for(lambda: server.open_connections == 0)
+        assert (server.answering, server.hung_up) == (0, 1)
 
 
 def test_leaving_the_server_ends_a_hanging_reply_and_idle_connections() -> None:

@@ -14,6 +14,7 @@ Point any client of Anthropic, OpenAI (Responses, Chat Completions) or Google at
 from rodada.providers.loopback.openai_chat import Deviation
 from rodada.providers.loopback.received import Received
 from rodada.providers.loopback.script import (
+    Altered,
     Body,
     Broken,
     Call,
@@ -31,6 +32,7 @@ from rodada.providers.loopback.script import (
 from rodada.providers.loopback.server import Loopback, Script
 
 __all__ = [
+    "Altered",
     "Body",
     "Broken",
     "Call",

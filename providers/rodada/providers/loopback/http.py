@@ -5,6 +5,7 @@ HTTP/1.1 on the loopback interface: connections that can be closed at once, what
 import contextlib
 import selectors
 import socket
+import struct
 import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -13,7 +14,10 @@ from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
+from rodada.providers.loopback.traffic import Traffic
+
 _GLANCE = 0.02  # seconds between two looks at what a held reply waits for
+_AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER: closing resets the connection
 
 
 @frozen
@@ -43,20 +47,23 @@ class Answer:
 @frozen
 class Stream:
     """
-    A response that goes out frame by frame, chunked, and how it ends: as it should, by a lost connection, or never.
+    A response that goes out frame by frame, chunked, and how it ends: as it should, by a connection that is closed or
+    reset, or never.
     """
 
     status: int
     headers: Mapping[str, str]
     frames: tuple[bytes, ...] = field(repr=False)
-    ends: Literal["end", "drop", "hang"] = "end"
+    ends: Literal["end", "drop", "reset", "hang"] = "end"
 
 
 @frozen
 class Silence:
     """
-    No answer: the connection is closed at once.
+    No answer: the connection is closed, or reset, at once.
     """
+
+    reset: bool = False
 
 
 @frozen
@@ -78,13 +85,12 @@ class Listener:
     Accepts connections, each served by its own thread, until `close`.
     """
 
-    def __init__(self, port: int, respond: Respond, on_hang_up: Callable[[], None]) -> None:
+    def __init__(self, port: int, respond: Respond, traffic: Traffic) -> None:
         self.respond = respond
-        self.on_hang_up = on_hang_up
+        self.traffic = traffic
         self.closing = threading.Event()
         self._lock = threading.Lock()
         self._open: dict[socket.socket, threading.Thread] = {}
-        self.connections = 0
         self._socket = socket.create_server(("127.0.0.1", port), backlog=128)
         self.port: int = self._socket.getsockname()[1]
         self._thread = threading.Thread(target=self._accept, name=f"loopback-{self.port}", daemon=True)
@@ -115,7 +121,8 @@ class Listener:
             thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
             with self._lock:
                 self._open[connection] = thread
-                self.connections += 1
+            self.traffic.count("connections")
+            self.traffic.count("open")
             thread.start()
 
     def _serve(self, connection: socket.socket) -> None:
@@ -126,6 +133,7 @@ class Listener:
             with self._lock:
                 del self._open[connection]
             connection.close()
+            self.traffic.count("open", -1)
 
 
 def _shut(connection: socket.socket) -> None:
@@ -163,7 +171,11 @@ class _Connection(BaseHTTPRequestHandler):
         except ValueError:
             self.close_connection = True
             return
-        self._perform(self.listener.respond(Message(self.command, self.path, headers, body)))
+        self.listener.traffic.count("answering")
+        try:
+            self._perform(self.listener.respond(Message(self.command, self.path, headers, body)))
+        finally:
+            self.listener.traffic.count("answering", -1)
 
     def _body(self, headers: Mapping[str, str]) -> bytes:
         if "transfer-encoding" in headers:
@@ -198,11 +210,14 @@ class _Connection(BaseHTTPRequestHandler):
             case Stream():
                 self._stream(outcome)
             case Silence():
-                self._leave()
+                self._leave(outcome.reset)
 
-    def _leave(self) -> None:
+    def _leave(self, reset: bool = False) -> None:
         self.close_connection = True
-        _shut(self.request)
+        if reset:
+            self.request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        else:
+            _shut(self.request)
 
     def _stream(self, stream: Stream) -> None:
         head = [f"HTTP/1.1 {stream.status} {_phrase(stream.status)}", "transfer-encoding: chunked"]
@@ -212,14 +227,14 @@ class _Connection(BaseHTTPRequestHandler):
             for frame in stream.frames:
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(frame), frame))
         except OSError:
-            self.listener.on_hang_up()
+            self.listener.traffic.count("hung up")
             raise
         if stream.ends == "end":
             self.wfile.write(b"0\r\n\r\n")
             return
         if stream.ends == "hang":
             self._waited(None)
-        self._leave()
+        self._leave(stream.ends == "reset")
 
     def _write(self, answer: Answer) -> None:
         if answer.promised is not None:
@@ -233,6 +248,7 @@ class _Connection(BaseHTTPRequestHandler):
         """
         Whether the event came before the client hung up and before the server closed.
         """
+        self.listener.traffic.count("held back")
         with selectors.DefaultSelector() as watch:
             watch.register(self.request, selectors.EVENT_READ)
             while not self.listener.closing.is_set():
@@ -243,7 +259,7 @@ class _Connection(BaseHTTPRequestHandler):
                         break
                     self.listener.closing.wait(_GLANCE)  # bytes of the next request: they do not end the wait
         if not self.listener.closing.is_set():
-            self.listener.on_hang_up()
+            self.listener.traffic.count("hung up")
         return False
 
     def _hung_up(self) -> bool:

@@ -4,7 +4,7 @@ The words of a script: what the loopback server answers.
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias, cast
 
 from attrs import field, frozen
@@ -86,7 +86,8 @@ class Turn:
     A turn of the model in neutral form, rendered in each wire's own.
 
     `stop` says how it ended, `word` replaces the wire's own word for that (`stop_sequence`, `RECITATION`, ...).
-    `reasoning` adds what the wire carries as hidden reasoning. A stop for which a wire has no word is an
+    `reasoning` adds what the wire carries as hidden reasoning, `unknown` a block (an item, a part; on Chat Completions
+    a field) of a kind that no client knows, which the server takes back. A stop for which a wire has no word is an
     `UnspeakableTurn`: "malformed" exists on Google alone, and
     "paused" not on OpenAI's Chat Completions.
     """
@@ -97,6 +98,7 @@ class Turn:
     reasoning: bool = False
     usage: Usage = Usage()
     word: str | None = None
+    unknown: bool = False
 
 
 @frozen
@@ -146,8 +148,10 @@ class Raw:
 @frozen
 class Drop:
     """
-    The connection is closed without an answer.
+    The connection is closed without an answer; `reset` breaks it instead.
     """
+
+    reset: bool = False
 
 
 @frozen
@@ -164,6 +168,19 @@ class Broken:
 
 
 @frozen
+class Altered:
+    """
+    A reply whose bytes are changed on the way. `change` gets them in pieces, the events of a stream or the one body,
+    and gives those that are sent, each by itself; then comes the end of the body as if all was well ("end"), a
+    connection that is closed ("drop") or reset ("reset"), or nothing any more ("hang").
+    """
+
+    reply: "Turn | Body"
+    change: Callable[[tuple[bytes, ...]], tuple[bytes, ...]]
+    then: Literal["end", "drop", "reset", "hang"] = "end"
+
+
+@frozen
 class Hang:
     """
     No answer, until the client hangs up or the server closes.
@@ -177,7 +194,7 @@ class Held:
     """
 
     until: threading.Event
-    reply: "Turn | Body | Failure | Raw | Drop | Broken"
+    reply: "Turn | Body | Failure | Raw | Drop | Broken | Altered"
 
 
-Reply: TypeAlias = Turn | Body | Failure | Raw | Drop | Broken | Hang | Held
+Reply: TypeAlias = Turn | Body | Failure | Raw | Drop | Broken | Altered | Hang | Held

@@ -18,6 +18,7 @@ from rodada.providers.loopback.openai_chat import ChatWire, Deviation
 from rodada.providers.loopback.openai_responses import ResponsesWire
 from rodada.providers.loopback.received import Received
 from rodada.providers.loopback.script import (
+    Altered,
     Body,
     Broken,
     Drop,
@@ -30,6 +31,7 @@ from rodada.providers.loopback.script import (
     Turn,
     WireName,
 )
+from rodada.providers.loopback.traffic import Traffic
 from rodada.providers.loopback.wire import Ids, Wire
 
 Script: TypeAlias = Sequence[Reply] | Callable[[Received], Reply]
@@ -71,7 +73,7 @@ class Loopback:
         self._max_request_bytes = max_request_bytes
         self._ids = ids
         self._changed = threading.Condition(threading.RLock())
-        self._hung_up = 0
+        self._traffic = Traffic(self._changed)
         self._wanted_port = port
         self._listener: Listener | None = None
         self.play(script)
@@ -99,7 +101,7 @@ class Loopback:
         Opens the port; OSError when it is taken.
         """
         if self._listener is None:
-            self._listener = Listener(self._wanted_port, self._respond, self._count_hang_up)
+            self._listener = Listener(self._wanted_port, self._respond, self._traffic)
 
     def close(self) -> None:
         """
@@ -160,29 +162,44 @@ class Loopback:
         """
         How many clients went away while their answer was held back.
         """
-        with self._changed:
-            return self._hung_up
+        return self._traffic.of("hung up")
+
+    @property
+    def held_back(self) -> int:
+        """
+        How many answers were held back, of which some of the bytes may have been sent before.
+        """
+        return self._traffic.of("held back")
 
     @property
     def connections(self) -> int:
         """
         How many connections were opened since the start.
         """
-        return 0 if self._listener is None else self._listener.connections
+        return self._traffic.of("connections")
+
+    @property
+    def open_connections(self) -> int:
+        """
+        How many of them are open.
+        """
+        return self._traffic.of("open")
+
+    @property
+    def answering(self) -> int:
+        """
+        How many requests are being answered, those whose answer is held back included.
+        """
+        return self._traffic.of("answering")
 
     def wait_for(self, condition: Callable[[], bool], seconds: float = 10) -> bool:
         """
-        Waits until what the server records (`received`, `hung_up`, `unplayed`) makes the condition true.
+        Waits until what the server records (`received`, `unplayed`, and what is counted) makes the condition true.
 
         Returns False when that did not happen within so many seconds.
         """
         with self._changed:
             return self._changed.wait_for(condition, seconds)
-
-    def _count_hang_up(self) -> None:
-        with self._changed:
-            self._hung_up += 1
-            self._changed.notify_all()
 
     def _respond(self, message: Message) -> Outcome:
         path, _, query = message.target.partition("?")
@@ -249,13 +266,15 @@ class Loopback:
                 return self._at_once(wire, reply, received)
 
     def _at_once(
-        self, wire: Wire, reply: Turn | Body | Failure | Raw | Drop | Broken, received: Received
+        self, wire: Wire, reply: Turn | Body | Failure | Raw | Drop | Broken | Altered, received: Received
     ) -> Answer | Stream | Silence:
         match reply:
             case Drop():
-                return Silence()
+                return Silence(reply.reset)
             case Broken():
                 return self._broken(wire, reply, received)
+            case Altered():
+                return self._altered(wire, reply, received)
             case Raw():
                 headers = {"content-type": "application/json", **reply.headers}
                 return Answer(reply.status, headers, reply.data, reply.promised)
@@ -284,10 +303,25 @@ class Loopback:
             return _stream((*frames, wire.error_frame(broken.then, request_id)), headers)
         return evolve(_stream(frames, headers), ends=broken.then)
 
+    def _altered(self, wire: Wire, altered: Altered, received: Received) -> Stream:
+        reply = altered.reply
+        form = reply if isinstance(reply, Body) else Body({})
+        body = reply.json if isinstance(reply, Body) else wire.render(reply, received)
+        said = self._said(wire, received, body, form)
+        pieces = said.frames if isinstance(said, Stream) else (said.body,)
+        return Stream(said.status, said.headers, _changed(altered, pieces), altered.then)
+
     def _failed(self, wire: Wire, failure: Failure) -> Answer:
         request_id = self._ids.fresh("req_")
         headers = {wire.request_id_header: request_id, **failure.headers}
         return _json(failure.status, wire.envelope(failure, request_id), headers)
+
+
+def _changed(altered: Altered, pieces: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    try:
+        return tuple(filter(None, altered.change(pieces)))  # an empty one would end the body
+    except Exception as error:
+        raise ScriptFault(f"the change of a reply raised {type(error).__name__}: {error}") from error
 
 
 def _json(status: int, body: Object, headers: Mapping[str, str]) -> Answer:

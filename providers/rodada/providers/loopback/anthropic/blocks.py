@@ -45,6 +45,7 @@ _SHAPES: Mapping[str, Shape] = {
     "bash_code_execution_tool_result": _SERVER_RESULT,
     "text_editor_code_execution_tool_result": _SERVER_RESULT,
     "tool_search_tool_result": _SERVER_RESULT,
+    "a_block_of_tomorrow": Shape(_MODEL, "type data:string"),
 }
 _ASSISTANT_TEXT = Shape(_MODEL, "type text:string cache_control?:cache citations?")
 _TEXT = Shape(("user", "system", "result"), "type text:string cache_control?:cache")

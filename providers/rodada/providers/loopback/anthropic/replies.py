@@ -38,7 +38,7 @@ def render(turn: Turn, received: Received, ids: Ids) -> Object:
     """
     The turn as a Message.
     """
-    content: list[Json] = [*_thinking(turn, received, ids), *_text(turn)]
+    content: list[Json] = [*_thinking(turn, received, ids), *_unknown(turn), *_text(turn)]
     content += [_tool_use(call, ids, received.raw) for call in turn.calls]
     if turn.stop == "paused":
         content += _server_search(ids)
@@ -84,6 +84,10 @@ def _thinking(turn: Turn, received: Received, ids: Ids) -> list[Json]:
     serial = ids.fresh("th_", received.raw)
     signature = seal("anthropic", serial, digest(said), prefix_of_reply(received.body))
     return [{"type": "thinking", "thinking": said, "signature": signature}]
+
+
+def _unknown(turn: Turn) -> list[Json]:
+    return [{"type": "a_block_of_tomorrow", "data": "?"}] if turn.unknown else []
 
 
 def _text(turn: Turn) -> list[Json]:

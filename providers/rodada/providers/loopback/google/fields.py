@@ -42,7 +42,7 @@ _MESSAGES: Mapping[str, _Fields] = {
         **_opaque(
             "fileData executableCode codeExecutionResult toolCall toolResponse mediaResolution "
             "videoMetadata partMetadata audioTranscription mediaProcessing speechMetadata documentMetadata "
-            "spreadsheetMetadata audioMetadata "
+            "spreadsheetMetadata audioMetadata aPartOfTomorrow "
         ),
     },
     "FunctionCall": {

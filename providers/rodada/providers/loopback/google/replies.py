@@ -42,6 +42,8 @@ def render(turn: Turn, received: Received, ids: Ids, with_ids: bool) -> Object:
     The turn as a GenerateContentResponse with one candidate.
     """
     parts = _thought(turn, received)
+    if turn.unknown:
+        parts.append({"aPartOfTomorrow": {"data": "?"}})
     if turn.text:
         parts.append({"text": turn.text})
     for call in turn.calls:

@@ -12,7 +12,7 @@ from rodada.providers.loopback.script import Failure
 _REQUEST = "* GenerateContentRequest"
 _DATA = (
     *("text", "functionCall", "functionResponse", "inlineData", "fileData", "executableCode"),
-    *("codeExecutionResult", "toolCall", "toolResponse"),
+    *("codeExecutionResult", "toolCall", "toolResponse", "aPartOfTomorrow"),
 )
 
 

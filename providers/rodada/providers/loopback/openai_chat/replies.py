@@ -63,6 +63,7 @@ def _message(turn: Turn, received: Received, ids: Ids, reasoning_shown: bool) ->
         "refusal": (turn.text or "I cannot help with that.") if refused else None,
         "annotations": [],
         **thought,
+        **({"a_field_of_tomorrow": "?"} if turn.unknown else {}),
         **({"tool_calls": calls} if calls else {}),
     }
 

@@ -41,8 +41,10 @@ _ITEMS: Mapping[str, str] = {
     "item_reference": "type? id:string",
 }
 _PREFIXES = {"function_call": "fc", "message": "msg", "reasoning": "rs", "custom_tool_call": "ctc"}
-# Types of hosted tools and of the service itself: carried, not looked into.
-_OPAQUE = re.compile(r"\w+_call|\w+_call_output|mcp_\w+|compaction\w*|program\w*|image_\w+|tool_search\w*")
+# Types of hosted tools, of the service itself, and of tomorrow: carried, not looked into.
+_OPAQUE = re.compile(
+    r"\w+_call|\w+_call_output|mcp_\w+|compaction\w*|program\w*|image_\w+|tool_search\w*|\w+_of_tomorrow"
+)
 
 
 def item_refusals(path: str, item: Json) -> Iterator[Failure]:

@@ -36,7 +36,7 @@ def render(turn: Turn, received: Received, ids: Ids) -> Object:
     """
     reason = _reason(turn)
     status: _Status = "completed" if reason is None else "incomplete"
-    output: list[Json] = [*_reasoning(turn, received, ids), *_message(turn, status, ids)]
+    output: list[Json] = [*_reasoning(turn, received, ids), *_unknown(turn, ids), *_message(turn, status, ids)]
     output += [_call(call, ids, received.raw) for call in turn.calls]
     _cut_last(output, status)
     body = received.body
@@ -88,6 +88,10 @@ def _reasoning(turn: Turn, received: Received, ids: Ids) -> list[Json]:
     wanted = "summary" in obj(received.body.get("reasoning"))
     summary: list[Json] = [{"type": "summary_text", "text": "Thought about it."}] if wanted else []
     return [{"id": name, "type": "reasoning", "summary": summary, "encrypted_content": seal("openai", name)}]
+
+
+def _unknown(turn: Turn, ids: Ids) -> list[Json]:
+    return [{"id": ids.fresh("tom_"), "type": "an_item_of_tomorrow", "data": "?"}] if turn.unknown else []
 
 
 def _message(turn: Turn, status: _Status, ids: Ids) -> list[Json]:
