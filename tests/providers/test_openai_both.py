@@ -246,7 +246,7 @@ def test_cancelling_passes_through_and_closes_the_connection(wire: OpenAIWire) -
         Failure(401, f"Incorrect API key provided: {KEY}."),
         Body({"error": {"message": f"Incorrect API key provided: {KEY}.", "code": 401}}),
         Body({"status": "failed", "error": {"message": f"Incorrect API key provided: {KEY}."}}),
-        Body({"choices": [{"message": {}, "error": f"Incorrect API key provided: {KEY}."}], "status": "failed"}),
+        Body({"choices": [{"message": None, "error": f"Incorrect API key provided: {KEY}."}], "status": "failed"}),
     ],
 )
 def test_no_secret_is_shown(wire: OpenAIWire, reply: Failure | Body, stream: bool) -> None:

@@ -22,7 +22,6 @@ from rodada.statemachine.ports import Watch
 from rodada.statemachine.request import ModelRequest
 
 # Of an event, beside its data.
-FIELDS = (b":", b"event:", b"id:", b"retry:")
 
 
 @frozen
@@ -96,7 +95,7 @@ class Hearing:
 
 def _plain_error(lines: list[bytes]) -> JsonObject | None:
     with suppress(ValueError, RecursionError):
-        told = parse_json(b"\n".join(line for line in lines if not line.startswith(FIELDS)).decode())
+        told = parse_json(b"\n".join(lines).decode())
         last = told[-1] if isinstance(told, list) and told else told
         return last if isinstance(last, dict) and "error" in last else None
     return None

@@ -20,6 +20,7 @@ from rodada.statemachine.ports import Watch
 
 DONE = "[DONE]"  # the data of the last event on Chat Completions; servers send it on the other wire too
 EVENTS = "text/event-stream"
+ERROR = b"error:"  # a field that llama.cpp put in the place of the standard's up to September 2025
 
 
 class RawAnswer(Protocol):
@@ -58,12 +59,6 @@ class OpenAnswer(Protocol):
     def request_id(self) -> str | None:
         """
         The vendor's id of the request.
-        """
-        ...
-
-    async def read(self) -> bytes:
-        """
-        The whole body.
         """
         ...
 
@@ -166,10 +161,8 @@ async def streamed_turn(call: Call, opening: Opening, assembly: Assembly, watch:
 
 
 async def _body(call: Call, answer: OpenAnswer, assembly: Assembly, watch: Watch) -> JsonObject:
-    wire = call.wire
-    if EVENTS not in answer.headers.get("content-type", ""):
-        return read_body(wire, await answer.read())
-    events = event_data(answer.iter_bytes())
+    aside: list[bytes] = []
+    events = event_data(answer.iter_bytes(), aside)
     try:
         async for data in events:
             if data.strip() == DONE:
@@ -179,12 +172,24 @@ async def _body(call: Call, answer: OpenAnswer, assembly: Assembly, watch: Watch
             if assembly.ended:
                 break
     except UnicodeDecodeError:
-        raise ProviderGarbled(wire, "an event is no UTF-8") from None
+        raise ProviderGarbled(call.wire, "an event is no UTF-8") from None
     finally:
         await read_on(events, PATIENCE if assembly.whole else 0)
-    if not assembly.whole:
-        raise ProviderUnreachable(wire, "the stream ended before the answer was whole")
-    return sendable(wire, assembly.body)
+    return sendable(call.wire, assembly.body) if assembly.whole else _body_aside(call, answer, b"\n".join(aside))
+
+
+def _body_aside(call: Call, answer: OpenAnswer, said: bytes) -> JsonObject:
+    """
+    The body that came in the place of a stream, or an error behind the events of one. What the headers call it is not
+    asked: servers and gateways between name it anything.
+    """
+    try:
+        body = read_body(call.wire, said.removeprefix(ERROR))
+    except ProviderGarbled:
+        if EVENTS not in answer.headers.get("content-type", "").lower():
+            raise
+        raise ProviderUnreachable(call.wire, "the stream ended before the answer was whole") from None
+    return {"error": body} if said.startswith(ERROR) else body
 
 
 def _event(call: Call, data: str) -> JsonObject:
