@@ -508,6 +508,25 @@ def test_a_blocked_prompt_is_refused_with_the_wire_s_word_and_its_tokens_counted
     assert turn == ModelTurn(Stop.REFUSED, stop_word="JAILBREAK", usage=Usage(input_tokens=7), model=MODEL)
 
 
+# Each says that the vendor did not read the prompt on. One that the SDK learns is to be looked at here first.
+BLOCKS = (
+    *("SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "MODEL_ARMOR", "JAILBREAK"),
+    *("OTHER", "BLOCKED_REASON_UNSPECIFIED"),
+)
+
+
+def test_every_block_reason_of_the_sdk_is_known() -> None:
+    from google.genai.types import BlockedReason
+
+    assert {*BLOCKS} == {reason.value for reason in BlockedReason}
+
+
+@pytest.mark.parametrize("word", [*BLOCKS, "BRAND_NEW"])
+def test_whatever_blocks_a_prompt_is_a_refusal(word: str) -> None:
+    turn = read_turn(json.dumps({"promptFeedback": {"blockReason": word}}), asking(user()), MODEL)
+    assert turn == ModelTurn(Stop.REFUSED, stop_word=word, model=MODEL)
+
+
 def test_a_whole_turn_with_everything() -> None:
     text = json.dumps(
         {

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat.chat_completion import Choice
+from openai.types.chat.chat_completion_chunk import Choice as ChunkChoice
 
 from rodada.providers.openai_chat_input import request_fields
 from rodada.providers.openai_chat_output import STOPS, read_turn
@@ -114,6 +115,8 @@ def test_stops_of_a_text(finish: JsonValue, stop: Stop) -> None:
 
 def test_every_stop_that_the_sdk_knows_is_mapped() -> None:
     assert {*get_args(Choice.model_fields["finish_reason"].annotation)} <= STOPS.keys()
+    options = get_args(ChunkChoice.model_fields["finish_reason"].annotation)
+    assert {word for option in options for word in get_args(option)} <= STOPS.keys()
 
 
 @pytest.mark.parametrize("finish", ["stop", "tool_calls", "function_call"])
