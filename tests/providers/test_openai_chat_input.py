@@ -173,6 +173,14 @@ def test_f026_f027_f049_arguments_that_are_no_object_go_back_as_an_empty_one(raw
     assert turn.requests[0].raw == raw
 
 
+def test_f039_half_characters_in_arguments_are_mended_and_nothing_else_is() -> None:
+    whole = '{"city": "\\ud83d\\ude00"}'
+    for raw, sent in ((whole, whole), ('{"city": "\\ud83d"}', '{"city":"\ufffd"}')):
+        turn = came(said(None, call("a", arguments=raw)), request("a", raw=raw))
+        assert turn_message(turn) == said(None, call("a", arguments=sent))
+        assert turn.requests[0].raw == raw
+
+
 def test_f028_arguments_encoded_twice_are_no_object() -> None:
     twice = json.dumps('{"x":1}')
     assert turn_message(came(said(None, call("a", arguments=twice)), request("a", raw=twice))) == said(None, call("a"))

@@ -155,10 +155,12 @@ def test_bare_form_has_no_reasoning() -> None:
         ("[1]", "{}"),
         ('{"a": NaN}', "{}"),
         ('{"a":"' + "x" * 1_048_576 + '"}', "{}"),
+        ('{"a": "\\ud83d\\ude00"}', '{"a": "\\ud83d\\ude00"}'),
+        ('{"a": "\\uD83D", "\\ude00": 1}', '{"a":"\ufffd","\ufffd":1}'),
     ],
-    ids=["object", "empty", "cut", "list", "no JSON value", "too long"],
+    ids=["object", "empty", "cut", "list", "no JSON value", "too long", "escapes", "half characters"],
 )
-def test_arguments_that_are_no_object_are_echoed_as_an_empty_one(raw: str, sent: str) -> None:
+def test_f026_f039_arguments_that_no_wire_takes_are_mended_in_what_is_echoed(raw: str, sent: str) -> None:
     turn = asked(call("call_1", arguments=raw), requests=(request("call_1", raw=raw),))
     assert turn_items(turn) == [call("call_1", arguments=sent)]
 

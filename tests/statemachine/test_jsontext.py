@@ -14,6 +14,7 @@ from rodada.statemachine.jsontext import (
     JsonObject,
     JsonValue,
     canonical_json,
+    clean_json,
     clean_text,
     digest_arguments,
     digest_text,
@@ -42,6 +43,13 @@ def test_a_text_without_lone_surrogates_is_left_as_it_is(text: str) -> None:
 @pytest.mark.parametrize(("text", "clean"), [("a\ud800b", "a\ufffdb"), ("\udc00", "\ufffd"), ("\ud83d\ude00", "😀")])
 def test_a_lone_surrogate_is_replaced_and_a_pair_is_one_character(text: str, clean: str) -> None:
     assert clean_text(text) == clean
+
+
+def test_clean_json_mends_half_characters_escaped_or_not_and_leaves_all_else_as_it_stands() -> None:
+    for kept in ('{ "a": "\\ud83d\\ude00" }', '{"a": "\\\\ud83d"}', "{bad \\ud83d", "[1]", ""):
+        assert clean_json(kept) == kept
+    assert clean_json('{"a": "\ud83d"}') == '{"a": "\ufffd"}'
+    assert clean_json('{"a": "\\uD83D", "b":1}') == '{"a":"\ufffd","b":1}'
 
 
 def test_a_clean_text_is_no_text_of_another_class() -> None:

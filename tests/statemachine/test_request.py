@@ -37,6 +37,18 @@ def asking(*entries: Exchange) -> ModelRequest:
     return ModelRequest(conversation=Conversation("c", (PERSON, *entries)))
 
 
+def test_f039_lone_surrogates_are_mended_in_all_that_the_host_tells_the_model() -> None:
+    half, mended = "a\ud800", "a\ufffd"
+    told = ModelRequest(conversation=Conversation("c"), instructions=half, guidance=half)
+    assert (mended, mended) == (told.instructions, told.guidance)
+
+    schema = '{"type":"object","properties":{"a":{"description":"%s"}}}'
+    expected = ToolDeclaration("read", mended, schema % mended)
+    assert [expected, expected] == [ToolDeclaration("read", half, schema % said) for said in (half, "a\\ud800")]
+    as_it_stands = '{ "type": "object", "title": "\\u00e9" }'
+    assert as_it_stands == ToolDeclaration("read", "", as_it_stands).schema
+
+
 # F005: one builder, one selection
 
 

@@ -121,7 +121,7 @@ def body_of(request: ModelRequest, traits: Traits) -> JsonObject:
     The parts of the body that follow from the request: messages, system, tools and tool_choice.
     """
     messages = [message for entry, bare in _entries(request, traits) for message in messages_of(entry, bare)]
-    system, guidance = clean_text(request.instructions), clean_text(request.guidance)
+    system, guidance = request.instructions, request.guidance
     if guidance and traits.system_role:
         # in the top-level system it would change what every thought of the active turn is bound to
         messages.append({"role": "system", "content": guidance})
@@ -164,7 +164,7 @@ def tool_of(declaration: ToolDeclaration) -> JsonObject:
     schema = _sendable(declaration.schema_object)
     return {
         "name": legal(declaration.name),
-        "description": clean_text(declaration.description),
+        "description": declaration.description,
         "input_schema": {key: value for key, value in schema.items() if key not in UNIONS},
     }
 

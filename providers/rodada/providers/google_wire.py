@@ -305,7 +305,7 @@ def frame(request: ModelRequest) -> JsonObject:
     body: JsonObject = {}
     system = "\n\n".join(filter(None, (request.instructions, request.guidance)))
     if system:
-        body["systemInstruction"] = _content("user", [{"text": clean_text(system)}])
+        body["systemInstruction"] = _content("user", [{"text": system}])
     if request.tools:
         body["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
     if request.tools and not request.tools_allowed:
@@ -326,7 +326,7 @@ def _token(held: ModelTurn) -> str:
 def _declaration(tool: ToolDeclaration) -> JsonObject:
     declared: JsonObject = {"name": wire_name(tool.name)}
     if tool.description.strip():
-        declared["description"] = clean_text(tool.description)
+        declared["description"] = tool.description
     schema = tool.schema_object
     if schema.get("properties") or schema.get("additionalProperties"):
         declared["parametersJsonSchema"] = wire_schema(schema)

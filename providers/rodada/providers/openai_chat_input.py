@@ -3,7 +3,8 @@ A conversation as the messages of Chat Completions: each entry becomes messages 
 
 Of a message that the wire sent, what every server takes back is echoed as it came: content and calls; further fields
 where the dialect names them. Mended is only what servers refuse from their own mouth: ids that are missing, repeated
-or too long, names with other characters than letters, digits, `_` and `-`, and arguments that are no JSON object.
+or too long, names with other characters than letters, digits, `_` and `-`, and arguments that are no JSON object or
+hold half characters.
 """
 
 import re
@@ -25,7 +26,7 @@ from rodada.providers.openai_request import (
     told_of,
     tool_fields,
 )
-from rodada.statemachine.jsontext import JsonObject, JsonValue, digest_text, kept_object
+from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_json, digest_text, kept_object
 from rodada.statemachine.messages import (
     Entry,
     ModelTurn,
@@ -207,4 +208,4 @@ def _call_id(request_id: str, own: bool, dialect: Dialect) -> str:
 
 
 def _arguments(request: ToolRequest) -> str:
-    return request.raw if request.raw.strip() and request.arguments is not None else "{}"
+    return clean_json(request.raw) if request.raw.strip() and request.arguments is not None else "{}"

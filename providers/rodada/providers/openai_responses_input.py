@@ -3,7 +3,8 @@ A conversation as the input of the Responses API: each entry becomes items by it
 
 Items that the wire sent are echoed as they came. Mended is only what it would refuse from its own mouth: null
 fields and fields that exist in answers alone, ids that are too long or repeated, names with other characters than
-letters, digits, `_` and `-`, arguments that are no JSON object, and reasoning that nobody can decrypt.
+letters, digits, `_` and `-`, arguments that are no JSON object or hold half characters, and reasoning
+that nobody can decrypt.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +25,7 @@ from rodada.providers.openai_request import (
     told_of,
     tool_fields,
 )
-from rodada.statemachine.jsontext import JsonObject, JsonValue, digest_text, kept_object
+from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_json, digest_text, kept_object
 from rodada.statemachine.messages import (
     Entry,
     ModelTurn,
@@ -177,7 +178,7 @@ def _call_id(request_id: str, own: bool) -> str:
 
 def _arguments(request: ToolRequest) -> str:
     sendable = request.raw.strip() and request.arguments is not None and len(request.raw) <= LONGEST_ARGUMENTS
-    return request.raw if sendable else "{}"
+    return clean_json(request.raw) if sendable else "{}"
 
 
 def _renames(turn: ModelTurn) -> bool:

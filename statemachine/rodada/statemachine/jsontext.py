@@ -89,6 +89,19 @@ def canonical_json(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
 
 
+def clean_json(text: str) -> str:
+    """
+    The text without lone surrogates; in that of an object escaped ones are mended too, for whoever reads it finds them.
+    """
+    clean = clean_text(text)
+    held = parse_object(clean) if "\\ud" in clean.lower() else None
+    if held is None:
+        return clean
+    found = dump_json(held)
+    mended = clean_text(found)
+    return clean if mended == found else mended
+
+
 def digest_text(text: str) -> str:
     """
     SHA-256 of a text, in hex.

@@ -6,11 +6,11 @@ made once for the run, so none can hold an open call (fault F005).
 from collections import Counter
 from collections.abc import Container, Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import InvalidValue
-from rodada.statemachine.jsontext import JsonObject, parse_object
+from rodada.statemachine.jsontext import JsonObject, clean_json, clean_text, parse_object
 from rodada.statemachine.messages import Entry, ModelTurn
 from rodada.statemachine.run import Run
 
@@ -32,8 +32,8 @@ class ToolDeclaration:
     """
 
     name: str
-    description: str
-    schema: str = '{"type":"object","properties":{}}'
+    description: str = field(converter=clean_text)
+    schema: str = field(default='{"type":"object","properties":{}}', converter=clean_json)
 
     def __attrs_post_init__(self) -> None:
         if self.schema_object.get("type") != "object":
@@ -73,8 +73,8 @@ class ModelRequest:
     selected: int = 0
     call: int = 1
     held: tuple[ModelTurn, ...] = ()
-    instructions: str = ""
-    guidance: str = ""
+    instructions: str = field(default="", converter=clean_text)
+    guidance: str = field(default="", converter=clean_text)
     tools: tuple[ToolDeclaration, ...] = ()
     tools_allowed: bool = True
     max_request_bytes: int | None = None
