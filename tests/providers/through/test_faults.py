@@ -253,6 +253,32 @@ def test_f070_at_the_limit_all_parallel_requests_are_answered_and_none_is_counte
 
 
 @every_wire
+def test_f026_a_call_without_arguments_runs_where_none_are_needed_and_goes_back_as_an_empty_object(
+    stage: Stage, wire: WireName
+) -> None:
+    ran: list[str] = []
+
+    @tool
+    def needs(kg: int) -> None:
+        """Take a weight."""
+        ran.append("needs")
+
+    loop = loop_on(stage, wire, ran)
+    turns = [Turn("", [Call("a", ""), Call("needs", "")]), Turn("Done.")]
+    outcome = play(stage, loop.evolve(tools=[*loop.tools.tools, needs]), *turns)
+    assert (ran, [call.status for call in outcome.calls]) == (["a"], [Status.SUCCEEDED, Status.FAILED])
+    body = str(stage.server.received[-1].body)
+    empty = {
+        "anthropic": "'input': {}",
+        "openai": "'arguments': '{}'",
+        "openai_chat": "'arguments': '{}'",
+        "google": "'args': {}",
+    }
+    assert body.count(empty[wire]) == 2
+    assert pair_faults(wire, stage.server.received[-1].body) == []
+
+
+@every_wire
 def test_f071_whoever_watches_sees_every_started_call_end_and_one_end_of_the_run(stage: Stage, wire: WireName) -> None:
     loop = loop_on(stage, wire, [], max_rounds=1)
     stage.server.play([asks("a", "nope", "c"), asks("b"), Turn("So far.")])

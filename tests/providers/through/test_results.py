@@ -3,12 +3,14 @@ What tools return, as the vendors get it through the real SDKs.
 """
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
 from rodada.providers.loopback import Call, Turn, WireName
 from rodada.providers.loopback.json_values import obj, objs
-from rodada.statemachine import Outcome, RunStatus, Status, ToolLoop
+from rodada.statemachine import Conversation, Outcome, RunStatus, Status, ToolLoop
+from rodada.statemachine.jsontext import JsonValue
 from rodada.tools import ToolResultParts, tool
 from support.stage import MODELS, WIRES, Stage
 
@@ -87,3 +89,60 @@ def test_f044_a_failure_that_was_returned_is_one_on_the_wire_in_the_record_and_t
     }
     assert flags[wire] in sent
     assert [(call.name, call.status) for call in outcome.calls][-1] == ("full", Status.FAILED)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_f039_half_characters_from_anywhere_end_no_conversation(stage: Stage, wire: WireName) -> None:
+    half, mended = "a\udc97b", "a\ufffdb"
+
+    @tool
+    def echo(text: str) -> list[str]:
+        return [text, half]
+
+    @tool(errors="message")
+    def fail() -> None:
+        raise ValueError(half)
+
+    calls = [Call("echo", {"text": half}), Call("fail"), Call(half)]
+    stage.server.play([Turn(half, calls), Turn(half), Turn("Still here.")])
+    loop = ToolLoop(stage.provider(wire), tools=[echo, fail], instructions=half)
+    first = stage.run(loop.run(half))
+    second = stage.run(loop.run(half, conversation=first.conversation))
+
+    assert (stage.server.refusals, [first.answer, second.answer]) == ((), [mended, "Still here."])
+    assert [(call.status, call.text) for call in first.calls] == [
+        (Status.SUCCEEDED, f'["{mended}","{mended}"]'),
+        (Status.FAILED, f"fail failed: it raised ValueError: {mended}"),
+        (Status.FAILED, f"There is no tool {mended!r}, and nothing was run. The tools are: echo, fail."),
+    ]
+    sent = str(stage.server.received[-1].body)
+    assert ("\\udc97" in ascii(sent), sent.count(mended) >= 8) == (False, True)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_f042_a_list_that_is_cut_in_its_middle_stands_in_a_whole_message_and_a_whole_record(
+    stage: Stage, wire: WireName
+) -> None:
+    @tool(max_result_chars=10_000)
+    def rows() -> list[dict[str, str]]:
+        return [{"at": f"row {at}", "says": '"quoted" 😀'} for at in range(10_000)]
+
+    stage.server.play([Turn("", [Call("rows")]), Turn("Many."), Turn("Still many.")])
+    loop = ToolLoop(stage.provider(wire), tools=[rows])
+    first = stage.run(loop.run("How many?"))
+    stored = Conversation.from_json(first.conversation.to_json())
+    second = stage.run(loop.run("And now?", conversation=stored))
+
+    (call,) = first.calls
+    assert (call.status, len(call.text), call.text[:15]) == (Status.SUCCEEDED, 10_000, '[{"at":"row 0",')
+    assert call.text.endswith(" characters]")
+    assert (stage.server.refusals, second.answer) == ((), "Still many.")
+    assert call.text in set(_texts(stage.server.received[-1].body))
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
