@@ -4,6 +4,7 @@ Who owns a run: a block or an awaiting task; leaving either settles the run firs
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -276,6 +277,28 @@ def test_f082_of_two_runs_on_one_conversation_only_one_ever_calls_the_model() ->
         return asked, results
 
     assert (1, [Outcome, ConversationBusy]) == asyncio.run(scene())
+
+
+def test_f082_nor_of_two_loops_in_two_threads() -> None:
+    asked: list[str] = []
+    begun, go = threading.Event(), threading.Event()
+
+    class Waits:
+        async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
+            asked.append(request.conversation.entries[-1].text)  # type: ignore[union-attr]
+            begun.set()
+            await asyncio.to_thread(go.wait, 10)
+            return ModelTurn(Stop.WHOLE, "hi")
+
+    conversation = Conversation()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(ToolLoop(Waits()).run_sync, "A", conversation=conversation)
+        assert begun.wait(10)
+        with pytest.raises(ConversationBusy):
+            ToolLoop(Waits()).run_sync("B", conversation=conversation)
+        go.set()
+        assert RunStatus.COMPLETED is first.result(10).status
+    assert ["A"] == asked
 
 
 def test_a_run_that_is_killed_before_its_first_step_leaves_its_conversation_free() -> None:

@@ -67,14 +67,13 @@ def test_a_conversation_goes_on_from_outcome_to_run() -> None:
 
 
 def test_f083_nothing_that_is_passed_in_is_changed() -> None:
-    async def scene() -> tuple[Conversation, list[HeldTool]]:
-        conversation, tools = Conversation("c"), [HeldTool("a")]
-        await ToolLoop(Recorded(), tools=tools).run("one", conversation=conversation, tools=tools)
-        return conversation, tools
+    tool, context = HeldTool("a"), {"user": ["ana"]}
+    conversation, tools, message = Conversation("c"), [tool], [Text("one "), Text("two")]
 
-    conversation, tools = asyncio.run(scene())
-    assert Conversation("c") == conversation
-    assert 1 == len(tools)
+    ToolLoop(Recorded(), tools=tools).run_sync(message, conversation=conversation, tools=tools, context=context)
+
+    assert (Conversation("c"), [tool]) == (conversation, tools)
+    assert ([Text("one "), Text("two")], {"user": ["ana"]}) == (message, context)
 
 
 def test_what_is_given_for_one_run_holds_for_that_run_only() -> None:

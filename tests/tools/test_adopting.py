@@ -3,6 +3,7 @@
 """
 
 import asyncio
+import copy
 import functools
 import json
 import sys
@@ -84,6 +85,19 @@ def test_the_forms_of_one_tool_give_equal_tools(form: Any) -> None:
         "weather", "Tells the weather.", json.dumps(SCHEMA, separators=(",", ":"))
     )
     assert told(found, '{"city":"Faro","parts":["rain"]}') == (Status.SUCCEEDED, "Faro: 1 ['rain']")
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_f083_the_list_and_the_options_of_a_host_are_as_they_were(form: Any) -> None:
+    declarations, functions = [form], {"weather": weather}
+    options: dict[str, ToolOptions] = {"weather": {"reads": ["sky"]}}
+    given = (declarations, functions, options)
+    before = copy.deepcopy(given)
+
+    (made,) = adopt(*given)
+    told(made, '{"city":"Faro","parts":["rain"]}')
+
+    assert before == given
 
 
 def test_tools_differ_when_they_say_or_call_something_else() -> None:

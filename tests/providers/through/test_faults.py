@@ -3,7 +3,9 @@ Faults of other loops whose mechanism shows only end to end, through each real S
 """
 
 import asyncio
+import copy
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -276,6 +278,32 @@ def test_f026_a_call_without_arguments_runs_where_none_are_needed_and_goes_back_
     }
     assert body.count(empty[wire]) == 2
     assert pair_faults(wire, stage.server.received[-1].body) == []
+
+
+# What an SDK is given beside the request, nested as hosts write it.
+GIVEN: dict[WireName, dict[str, Any]] = {
+    "anthropic": {"metadata": {"user_id": "u"}, "stop_sequences": ["x"], "extra_headers": {"x-desk": "gym"}},
+    "openai": {"metadata": {"desk": "gym"}, "extra_body": {"prompt_cache_key": "k"}, "reasoning": {"effort": "low"}},
+    "openai_chat": {"metadata": {"desk": "gym"}, "extra_body": {"seed": 7}, "extra_headers": {"x-desk": "gym"}},
+    "google": {"stop_sequences": ["x"], "thinking_config": {"include_thoughts": True}},
+}
+
+
+@every_wire
+def test_f083_what_the_host_gives_for_the_vendor_is_as_it_was(stage: Stage, wire: WireName) -> None:
+    given = copy.deepcopy(GIVEN[wire])
+    made = {"anthropic": Anthropic, "openai": OpenAIResponses, "openai_chat": OpenAIChat, "google": Google}[wire]
+    provider = made(stage.provider(wire).model, api_key=KEY, base_url=stage.server.base_url(wire), options=given)
+
+    async def played() -> Outcome:
+        async with loop_on(stage, wire, []).evolve(provider=provider) as loop:
+            return await loop.run("Please do.")
+
+    stage.server.play([asks("a", "b"), Turn("Done.")])
+    outcome = stage.run(played())
+
+    assert (outcome.status, stage.server.refusals) == (RunStatus.COMPLETED, ())
+    assert GIVEN[wire] == given
 
 
 @every_wire
