@@ -4,6 +4,7 @@ Calls that come in fragments are those that would have come whole, whatever a se
 
 import contextlib
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -75,13 +76,14 @@ def test_f095_without_ids_a_name_after_whole_arguments_begins_a_new_call(
     assert put_together(fragments_of(calls, {*deviations, "calls_in_one_chunk"}))[0] == calls
 
 
-def fragment(index: int | None, call_id: str | None, name: str | None, written: JsonValue) -> JsonObject:
+def fragment(index: int | str | None, call_id: str | None, name: str | None, written: JsonValue) -> JsonObject:
     numbers: JsonObject = {} if index is None else {"index": index}
     named: JsonObject = {} if name is None else {"name": name}
     return {**numbers, "id": call_id, "function": {**named, "arguments": written}}
 
 
 F, G = ("f", '{"x":1}'), ("g", '{"y":2}')
+OBJECT: tuple[str, JsonValue] = ("f", {"x": 1})
 MET: list[tuple[str, list[list[JsonObject]], list[tuple[str, JsonValue]]]] = [
     ("ids", [[fragment(0, "A", *F)], [fragment(0, "B", *F)]], [F, F]),
     ("ids, no arguments", [[fragment(0, "A", "f", "")], [fragment(0, "B", "g", "")]], [("f", ""), ("g", "")]),
@@ -114,6 +116,17 @@ MET: list[tuple[str, list[list[JsonObject]], list[tuple[str, JsonValue]]]] = [
     ("an id under two names", [[fragment(0, "A", *F)], [fragment(0, "A", *G)]], [F, G]),
     ("said again", [[fragment(0, "A", *F)], [fragment(0, "A", "f", "")]], [F]),
     ("said again without an id", [[fragment(0, None, *F)], [fragment(0, None, "f", " ")]], [("f", '{"x":1} ')]),
+    (
+        "numbers as text",
+        [
+            [fragment("0", "A", "f", '{"x"'), fragment("1", "B", "g", '{"y"')],
+            [fragment("1", None, None, ":2}"), fragment("0", None, None, ":1}")],
+        ],
+        [F, G],
+    ),
+    ("an object and nothing behind it", [[fragment(0, "A", "f", {"x": 1})], [fragment(0, None, None, "")]], [OBJECT]),
+    ("nothing and an object behind it", [[fragment(0, "A", "f", "")], [fragment(0, None, None, {"x": 1})]], [OBJECT]),
+    ("no object yet", [[fragment(0, "A", "f", {})], [fragment(0, None, None, '{"x":1}')]], [F]),
     ("an object", [[fragment(0, "A", "f", {"x": 1})]], [("f", {"x": 1})]),
     ("null", [[fragment(0, "A", "f", None)]], [("f", None)]),
 ]
@@ -155,3 +168,25 @@ def test_of_a_server_that_says_the_name_in_every_fragment_what_came_is_not_read_
     whole, _ = put_together([[fragment(0, None, "f", piece)] for piece in pieces])
     assert whole == [{"id": None, "function": {"name": "f", "arguments": text}}]
     assert looked == []
+
+
+@pytest.mark.parametrize("numbers", ["counted", "zero", "none"])
+@pytest.mark.parametrize("ids", [True, False])
+def test_a_call_costs_no_more_among_many(numbers: str, ids: bool) -> None:
+    def one(at: int) -> JsonObject:
+        number = {"counted": at, "zero": 0}.get(numbers)
+        return fragment(number, f"call-{at}" if ids else None, "f", "{}")
+
+    few, many = (min(cost([[one(at)] for at in range(size)]) for _ in range(3)) / size for size in (200, 4_000))
+    assert many < few * 5
+
+
+def cost(chunks: list[JsonValue]) -> float:
+    """
+    Processor time, in seconds, for taking these chunks, of one call each.
+    """
+    began = time.process_time()
+    whole, heard = put_together(chunks)
+    spent = time.process_time() - began
+    assert (len(whole), [each.position for each in heard]) == (len(chunks), list(range(len(chunks))))
+    return spent

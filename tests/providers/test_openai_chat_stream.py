@@ -387,6 +387,49 @@ def test_what_a_stream_may_hold_beside_is_left_out(sent: list[bytes]) -> None:
     assert asked(stream_of(*sent))[0].text == "Fine."
 
 
+def ending(message: JsonObject, **more: JsonValue) -> bytes:
+    """
+    A last chunk with a message.
+    """
+    return frame({"choices": [{"index": 0, "finish_reason": "stop", "message": message, **more}]})
+
+
+CALLS: JsonObject = {"tool_calls": [{"id": "A", "type": "function", "function": {"name": "look", "arguments": "{}"}}]}
+REPEATED: JsonObject = {"role": "assistant", "content": "Fine."}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [chunk({"content": "Fi"}), chunk({"content": "ne."}), ending(REPEATED)],
+        [chunk({"content": "Fi"}), chunk({"content": "ne"}), ending(REPEATED, delta={})],
+        [chunk({"content": "Fi"}), ending(REPEATED, delta={"content": "ne."})],
+        [chunk({"content": "Fine."}), ending({"role": "assistant", "content": None}, delta=None)],
+        [ending({"content": "Fi"}, finish_reason=None), ending({"content": "ne."})],
+    ],
+)
+def test_a_message_that_ends_a_stream_and_repeats_it_is_said_once(sent: list[bytes]) -> None:
+    turn, heard, _ = asked(stream_of(*sent, DONE))
+    assert (turn.text, said(heard)) == ("Fine.", "Fine.")
+
+
+@pytest.mark.parametrize(
+    "before", [[], [chunk({"content": "Fi"})], [chunk(CALLS)], [chunk({"content": "Fine.", **CALLS})]]
+)
+@pytest.mark.parametrize("repeated", [REPEATED, {**REPEATED, **CALLS}])
+def test_calls_of_a_message_that_ends_a_stream_are_told_once(before: list[bytes], repeated: JsonObject) -> None:
+    turn, heard, _ = asked(stream_of(*before, ending(repeated), DONE))
+    asks = "tool_calls" in repeated or b"tool_calls" in b"".join(before)
+    assert (turn.text, said(heard)) == ("Fine.", "Fine.")
+    assert [(each.id, each.raw) for each in turn.requests] == [("A", "{}")] * asks
+    assert written(heard) == ({0: ("look", "{}")} if asks else {})
+
+
+def test_pieces_under_the_name_of_a_message_are_pieces() -> None:
+    sent = [frame({"choices": [{"message": {"content": "ha"}}]})] * 3
+    assert asked(stream_of(*sent, ending({"content": ""}), DONE))[0].text == "hahaha"
+
+
 def test_a_stream_that_is_done_but_does_not_say_how_it_ends_is_a_lost_connection() -> None:
     assert type(failure_of(stream_of(*SENT[:2], DONE, *SENT[2:]))) is ProviderUnreachable
 

@@ -6,12 +6,16 @@ that a new id or a new name begins a new call under a number that was used, and 
 under the same name again.
 """
 
+from typing import TypeAlias
+
 from attrs import define, field
 
 from rodada.providers.openai_chat_input import WIRE
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json, parse_object
 from rodada.statemachine.notice import ArgumentsDelta
+
+Number: TypeAlias = int | str | None
 
 
 @define
@@ -20,7 +24,6 @@ class Fragments:
     One call as far as it came: what stands beside its arguments is said once, also where it is said in each fragment.
     """
 
-    index: int | None = None
     _call: JsonObject = field(factory=JsonObject)
     _function: JsonObject = field(factory=JsonObject)
     _written: list[str] = field(factory=list[str])
@@ -44,7 +47,11 @@ class Fragments:
         """
         What is called, and with what.
         """
-        return {**self._function, "arguments": "".join(self._written)} if self._written else self._function
+        written = "".join(self._written)
+        # Behind arguments that are no text some servers send an empty one.
+        if not self._written or (self._function.get("arguments") and not written.strip()):
+            return self._function
+        return {**self._function, "arguments": written}
 
     @property
     def call(self) -> JsonObject:
@@ -78,9 +85,9 @@ class Fragments:
         return name != self.name or (_says_something(function.get("arguments")) and self._has_whole_arguments())
 
     def _has_whole_arguments(self) -> bool:
-        if not self._written:
-            return isinstance(self._function.get("arguments"), dict)
         last = next((piece.rstrip() for piece in reversed(self._written) if piece.strip()), "")
+        if not last:
+            return isinstance(self._function.get("arguments"), dict)
         # Most fragments end elsewhere, and need no look at all that came before.
         return last.endswith("}") and parse_object("".join(self._written)) is not None
 
@@ -92,6 +99,10 @@ class Calls:
     """
 
     _calls: list[Fragments] = field(factory=list[Fragments])
+    # Places in that list: of the last call that began under a number; and by number, id and name, where no name stands
+    # for the last one of that id.
+    _last: dict[Number, int] = field(factory=dict["Number", int])
+    _known: dict[tuple[Number, str, str], int] = field(factory=dict["tuple[Number, str, str]", int])
 
     @property
     def whole(self) -> list[JsonValue]:
@@ -117,23 +128,26 @@ class Calls:
             raise ProviderGarbled(WIRE, "a fragment of a call is no object")
         given = fragment.get("function")
         function = given if isinstance(given, dict) else JsonObject()
-        call = self._belongs_to(at, fragment, function)
-        text = call.take(fragment, function)
-        return ArgumentsDelta(next(n for n, each in enumerate(self._calls) if each is call), call.name, text)
-
-    def _belongs_to(self, at: int, fragment: JsonObject, function: JsonObject) -> Fragments:
         told = fragment.get("index")
-        index = told if isinstance(told, int) else None
-        under = [each for each in self._calls if each.index == index]
-        call_id, name = _text(fragment.get("id")), _text(function.get("name"))
-        known = next((each for each in under if call_id and each.id == call_id and name in ("", each.name)), None)
+        number = told if isinstance(told, int | str) else None
+        place = self._place(at, number, fragment, function)
+        call = self._calls[place]
+        text = call.take(fragment, function)
+        if call.id:
+            self._known[number, call.id, call.name] = self._known[number, call.id, ""] = place
+        return ArgumentsDelta(place, call.name, text)
+
+    def _place(self, at: int, number: Number, fragment: JsonObject, function: JsonObject) -> int:
+        name = _text(function.get("name"))
+        known = self._known.get((number, _text(fragment.get("id")), name))
         if known is not None:
             return known
-        beside = index is None and at > 0 and bool(name)  # unnumbered calls in one chunk
-        if not under or beside or under[-1].ends_before(fragment, function):
-            self._calls.append(Fragments(index))
-            return self._calls[-1]
-        return under[-1]
+        beside = number is None and at > 0 and bool(name)  # unnumbered calls in one chunk
+        last = self._last.get(number)
+        if last is None or beside or self._calls[last].ends_before(fragment, function):
+            self._calls.append(Fragments())
+            self._last[number] = last = len(self._calls) - 1
+        return last
 
 
 def _say_once(said: JsonObject, more: JsonObject, *but: str) -> None:

@@ -92,7 +92,31 @@ class StreamedCompletion:
                 continue
             further = {name: value for name, value in choice.items() if name not in ("index", "delta", "message")}
             self._choice.update({name: value for name, value in further.items() if value or name not in self._choice})
-            yield from self._said(_object(choice.get("delta", choice.get("message")) or {}, "a delta"))
+            message = choice.get("message")
+            if isinstance(message, dict) and choice.get("finish_reason") and self._is_repeated_by(message):
+                yield from self._said_again(message)
+            else:
+                yield from self._said(_object(choice.get("delta") or message or {}, "a delta"))
+
+    def _is_repeated_by(self, message: JsonObject) -> bool:
+        # Some servers end a stream with all of it, others call the pieces so.
+        content = _visible(message.get("content"))
+        spoke = bool(self._text or self._calls.whole)
+        return spoke and content.startswith(self._text) and bool(content or message.get("tool_calls"))
+
+    def _said_again(self, message: JsonObject) -> Iterator[Delta]:
+        rest = _visible(message.get("content")).removeprefix(self._text)
+        self._message.update({name: [value] for name, value in message.items() if name not in OF_CALLS})
+        yield from map(TextDelta, filter(None, [rest]))
+        calls = Calls()
+        heard = calls.add(message.get("tool_calls") or [])
+        if calls.whole:
+            yield from () if self._calls.whole else heard
+            self._calls = calls
+
+    @property
+    def _text(self) -> str:
+        return _visible(_joined("content", self._message.get("content", [])))
 
     def _said(self, delta: JsonObject) -> Iterator[Delta]:
         for name, value in delta.items():

@@ -41,7 +41,7 @@ class StreamedResponse:
 
     _response: JsonObject | None = None
     _done: dict[int, JsonObject] = field(factory=dict[int, JsonObject])
-    _calls: dict[int, str] = field(factory=dict[int, str])
+    _calls: dict[int, tuple[int, str]] = field(factory=dict[int, "tuple[int, str]"])
     _text: _Voice = field(factory=_Voice)
     _reasoning: _Voice = field(factory=_Voice)
 
@@ -102,7 +102,7 @@ class StreamedResponse:
     def _begin(self, index: JsonValue, item: JsonValue) -> None:
         begun = _object(item, "an output item")
         if _text(begun.get("type")) in CALLS and isinstance(index, int):
-            self._calls[index] = _text(begun.get("name"))
+            self._calls.setdefault(index, (len(self._calls), _text(begun.get("name"))))
 
     def _place(self, index: JsonValue) -> int:
         return index if isinstance(index, int) else len(self._done)
@@ -110,7 +110,7 @@ class StreamedResponse:
     def _written(self, index: JsonValue, text: str) -> tuple[Delta, ...]:
         if not text or not isinstance(index, int) or index not in self._calls:
             return ()
-        return (ArgumentsDelta(sorted(self._calls).index(index), self._calls[index], text),)
+        return (ArgumentsDelta(*self._calls[index], text),)
 
 
 def _object(value: JsonValue, what: str) -> JsonObject:
