@@ -16,7 +16,7 @@ from rodada.statemachine import Conversation, RunStatus, ToolLoop, UserMessage
 from rodada.statemachine.jsontext import JsonObject, JsonValue
 from rodada.statemachine.messages import Text
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
-from rodada.tools import tool
+from rodada.tools import adopt, tool
 from support.signatures import ROWS
 from support.stage import WIRES, set_stage
 
@@ -168,6 +168,18 @@ def test_f109_a_tool_without_parameters_has_the_form_that_each_vendor_takes() ->
     assert tool_of(declared("nothing"))["input_schema"] == empty
     assert only(request_fields(asking("nothing"))["tools"])["parameters"] == empty
     assert only(frame(asking("nothing"))["tools"]) == {"functionDeclarations": [{"name": "nothing"}]}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_f109_a_declaration_of_a_host_that_names_no_properties_is_taken_by_every_vendor(wire: WireName) -> None:
+    tools = adopt([{"name": "now", "input_schema": {"type": "object"}}], {"now": lambda: "noon"})
+
+    with set_stage() as stage:
+        stage.server.play([Turn(calls=[Call("now")]), Turn("done")])
+        outcome = stage.run(ToolLoop(stage.provider(wire), tools=tools).run("What time is it?"))
+        assert stage.server.refusals == ()
+
+    assert [(each.status.value, each.text) for each in outcome.calls] == [("succeeded", "noon")]
 
 
 @pytest.mark.parametrize("wire", WIRES)

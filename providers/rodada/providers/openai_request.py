@@ -42,13 +42,15 @@ def tool_fields(request: ModelRequest, declared: Callable[[ToolDeclaration], Jso
 
 def function_of(tool: ToolDeclaration) -> JsonObject:
     """
-    What a tool is told as.
+    What a tool is told as. The wires refuse an object whose schema names no properties, not even none.
     """
+    parameters = tool.schema_object
+    parameters.setdefault("properties", {})
     described: JsonObject = {"description": tool.description} if tool.description else {}
     return {
         "name": legal_name(tool.name),
         **described,
-        "parameters": tool.schema_object,
+        "parameters": parameters,
         "strict": may_be_strict(tool.schema),
     }
 

@@ -88,7 +88,7 @@ CHAT: Json = {
     "metadata": {"a": "b"},
     "max_completion_tokens": 99,
     "reasoning_effort": "low",
-    "tools": [{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}],
+    "tools": [{"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}],
     "tool_choice": {"type": "function", "function": {"name": "add"}},
     "messages": [
         {

@@ -286,6 +286,12 @@ REFUSED: list[tuple[str, Break, str, str | None]] = [
         "'additionalProperties' is required",
         "invalid_function_parameters",
     ),
+    (
+        "schema of an object without properties",
+        tool(parameters={"type": "object"}, strict=False),
+        "object schema missing properties",
+        "invalid_function_parameters",
+    ),
 ]
 
 

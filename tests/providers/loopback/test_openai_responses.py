@@ -299,6 +299,12 @@ REFUSED: list[tuple[str, Break, str, str | None]] = [
         "array schema missing items",
         "invalid_function_parameters",
     ),
+    (
+        "schema of an object without properties",
+        tool(parameters={"type": "object"}, strict=False),
+        "In context=(), object schema missing properties.",
+        "invalid_function_parameters",
+    ),
     ("choice without tools", lacking("tools"), "Tool choice 'auto' must be specified with 'tools' parameter.", None),
     ("choice none without tools", both(lacking("tools"), top(tool_choice="none")), "Tool choice 'none' must be", None),
     ("choice with empty tools", top(tools=[]), "must be specified with 'tools' parameter.", None),

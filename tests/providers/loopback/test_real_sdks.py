@@ -60,7 +60,7 @@ def test_openai_reads_a_turn_and_sends_it_back() -> None:
         url = server.base_url("openai")
         async with openai.AsyncOpenAI(api_key="sk-x", base_url=url, max_retries=0) as client:
             tools: list[ToolParam] = [
-                {"type": "function", "name": name, "parameters": {"type": "object"}, "strict": False}
+                {"type": "function", "name": name, "parameters": {"type": "object", "properties": {}}, "strict": False}
                 for name in ("add", "save")
             ]
             said: list[ResponseInputItemParam] = [{"role": "user", "content": "How much?"}]
@@ -90,7 +90,7 @@ def test_openai_reads_a_chat_turn_and_sends_it_back() -> None:
         url = server.base_url("openai_chat")
         async with openai.AsyncOpenAI(api_key="sk-x", base_url=url, max_retries=0) as client:
             tools: list[ChatCompletionToolUnionParam] = [
-                {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
+                {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}
                 for name in ("add", "save")
             ]
             said: list[ChatCompletionMessageParam] = [{"role": "user", "content": "How much?"}]

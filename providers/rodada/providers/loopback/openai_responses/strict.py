@@ -22,7 +22,10 @@ def schema_fault(schema: Json, strict: bool) -> str | None:
         return None
     if obj(schema).get("type") != "object":
         return f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{obj(schema).get('type')}\"'."
-    return next(_strict_faults("()", obj(schema)), None) if strict else None
+    fault = next(_strict_faults("()", obj(schema)), None) if strict else None
+    if fault is None and "properties" not in obj(schema):
+        return "In context=(), object schema missing properties."
+    return fault
 
 
 def _strict_faults(path: str, schema: Object) -> Iterator[str]:
