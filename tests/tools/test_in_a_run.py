@@ -92,23 +92,28 @@ def test_f081_each_call_of_a_run_has_the_context_variables_of_its_caller_and_kee
 ) -> None:
     var = contextvars.ContextVar("var", default="none")
 
-    @tool(reads=())
-    def in_a_thread(name: str) -> str:
+    def told(name: str) -> str:
         before = var.get()
         var.set(name)
         return f"{before} {var.get()}"
 
-    @tool(reads=())
-    async def on_the_loop(name: str) -> str:
+    async def told_later(name: str) -> str:
         before = var.get()
         var.set(name)
         await asyncio.sleep(0)
         return f"{before} {var.get()}"
 
-    calls = [Call(name, {"name": name + each}) for each in "ab" for name in ("in_a_thread", "on_the_loop")]
-    loop = loop_of(in_a_thread, on_the_loop, turns=[Turn(calls=calls), Turn("done")], parallel=parallel)
+    tools: list[AnyTool] = [
+        tool(name="in_a_thread", reads=())(told),
+        tool(name="in_the_caller", reads=(), thread="caller")(told),
+        tool(name="in_place", deterministic=True)(told),
+        tool(name="on_the_loop", reads=())(told_later),
+    ]
+    asked = [(each.declaration.name, f"{each.declaration.name} {at}") for at in range(2) for each in tools]
+    turns = [Turn(calls=[Call(name, {"name": value}) for name, value in asked]), Turn("done")]
+    loop = loop_of(*tools, turns=turns, parallel=parallel)
 
-    async def main() -> tuple[Outcome, str]:
+    async def awaited() -> tuple[Outcome, str]:
         var.set("u1")
         return await loop.run("go on"), var.get()
 
@@ -116,10 +121,8 @@ def test_f081_each_call_of_a_run_has_the_context_variables_of_its_caller_and_kee
         var.set("u1")
         return loop.run_sync("go on"), var.get()
 
-    outcome, after = asyncio.run(main()) if how == "run" else contextvars.copy_context().run(waiting)
-    assert [f"u1 {name}{each}" for each in "ab" for name in ("in_a_thread", "on_the_loop")] == [
-        call.text for call in outcome.calls
-    ]
+    outcome, after = asyncio.run(awaited()) if how == "run" else contextvars.copy_context().run(waiting)
+    assert [f"u1 {value}" for _, value in asked] == [call.text for call in outcome.calls]
     assert "u1" == after
 
 
