@@ -4,13 +4,16 @@ The schema of every kind of signature that people write, and what the function g
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Generic, NewType, NotRequired, TypeVar
 
 import attrs
 import pytest
+import typing_extensions
+from typing_extensions import TypeAliasType
 
 from rodada.statemachine.messages import Status
 from rodada.tools import ToolDefinitionError, tool
+from rodada.tools.arguments import Refusal
 from support.signatures import ROWS
 from support.tool_calls import request, told
 
@@ -498,6 +501,79 @@ def test_an_attrs_class_checks_itself_and_names_the_place() -> None:
     ):
         status, text = told(lift, json.dumps({"loads": [sent]}))
         assert (status, text) == (Status.FAILED, f"lift was not run; its arguments: {told_why}{takes}")
+
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Held(Generic[T]):
+    item: T
+    beside: "list[T]" = attrs.Factory(lambda: list[Any]())
+
+
+@attrs.frozen
+class Numbered(Held[int]):
+    number: int = 0
+
+
+@attrs.frozen
+class Doubly(Held[list[int]], Generic[T]):
+    other: T | None = None
+
+
+@attrs.frozen
+class Plain(Numbered):
+    pass
+
+
+def test_a_class_that_binds_the_variable_of_a_generic_one_is_checked_as_bound() -> None:
+    def hold(a: Numbered, b: Doubly[str], c: Plain) -> None: ...
+
+    made = tool(hold)
+    sent = '{"a":{"item":1,"beside":[2]},"b":{"item":[1],"other":"x"},"c":{"item":3}}'
+    assert made.arguments.check(request("hold", sent)) == {
+        "a": Numbered(1, [2]),
+        "b": Doubly([1], other="x"),
+        "c": Plain(3),
+    }
+    wrong = '{"a":{"item":"x","beside":["x"]},"b":{"item":["x"],"other":["x"]},"c":{"item":"x"}}'
+    refused = made.arguments.check(request("hold", wrong))
+    assert isinstance(refused, Refusal)
+    assert refused.text.startswith("a.item: Input should be a valid integer")
+    assert "and 2 more" in refused.text
+
+
+class Rated(typing_extensions.TypedDict, extra_items=int):  # type: ignore[call-arg]  # mypy does not know it yet
+    load: Load
+
+
+class Sealed(typing_extensions.TypedDict, closed=True):
+    load: typing_extensions.ReadOnly[Load]
+    last: typing_extensions.ReadOnly[NotRequired[int]]
+
+
+def test_what_else_a_typed_dict_takes_is_kept() -> None:
+    def rate(a: Rated, b: Sealed) -> None: ...
+
+    made = tool(rate)
+    got = made.arguments.check(request("rate", '{"a":{"load":{"kg":1},"more":2},"b":{"load":{"kg":1}}}'))
+    assert got == {"a": {"load": Load(1.0), "more": 2}, "b": {"load": Load(1.0)}}
+    refused = made.arguments.check(request("rate", '{"a":{"load":{"kg":1},"more":"x"},"b":{"load":{"kg":1},"x":1}}'))
+    assert isinstance(refused, Refusal)
+    assert refused.text.startswith("a.more: Input should be a valid integer")
+    assert "b.x: is no argument of this tool" in refused.text
+
+
+Loads = TypeAliasType("Loads", list[Load])
+Heavy = NewType("Heavy", Load)
+
+
+def test_names_of_types_stand_for_forms() -> None:
+    def carry(a: Loads, b: Heavy) -> None: ...
+
+    got = tool(carry).arguments.check(request("carry", '{"a":[{"kg":1}],"b":{"kg":2}}'))
+    assert got == {"a": [Load(1.0)], "b": Load(2.0)}
 
 
 def test_an_attrs_class_that_pydantic_knows_itself_is_left_to_it() -> None:

@@ -1,7 +1,8 @@
 """
 attrs classes as types of arguments: pydantic checks a form with the same fields, and the instance is made of that.
-So it is with what else pydantic does not take as it stands: members of an enum in a Literal, and a `TypedDict`, which
-may hold an attrs class, and which before Python 3.12 it takes from typing_extensions alone.
+So it is with what else pydantic does not take as it stands: members of an enum in a Literal, another name of such a
+type, and a `TypedDict`, which may hold an attrs class, and which before Python 3.12 it takes from typing_extensions
+alone.
 """
 
 import contextlib
@@ -18,7 +19,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from rodada.tools.context import Context
 
-MARKS = (typing_extensions.Required, typing_extensions.NotRequired)
+REQUIRED, NOT_REQUIRED = typing_extensions.Required, typing_extensions.NotRequired
+MARKS = (REQUIRED, NOT_REQUIRED, typing_extensions.ReadOnly)
+
+
+EXTRA = "extra_items"
+NO_MORE = typing_extensions.NoExtraItems
 
 
 class Forms:
@@ -34,6 +40,7 @@ class Forms:
         self.namespace: dict[str, object] = {}
         self._names = names
         self._references: dict[object, object] = {}
+        self._named: list[object] = []  # types by another name that are looked into
 
     def of(self, annotation: Any) -> Any:
         """
@@ -50,15 +57,30 @@ class Forms:
         if _needs_form(origin or annotation):
             return self._reference(annotation, origin or annotation, parts)
         if origin is None:
-            return annotation
+            return self._behind(annotation)
         if origin is Literal:
             return _with_members(annotation, parts)
         if origin is Annotated:
             return Annotated[(self.of(parts[0]), *parts[1:])]
-        made = tuple(self.of(part) for part in parts)
+        made: tuple[Any, ...] = tuple(self.of(part) for part in parts)
         if made == parts:
             return annotation
-        return Union[made] if origin is types.UnionType else origin[made]  # noqa: UP007
+        if origin is types.UnionType:
+            return Union[made]  # noqa: UP007
+        one, *others = made
+        return origin[made if others else one]
+
+    def _behind(self, annotation: Any) -> Any:
+        """
+        The form of the type that a name stands for; the name itself where that holds none, or holds the name.
+        """
+        kind = getattr(annotation, "__value__", getattr(annotation, "__supertype__", None))
+        if kind is None or annotation in self._named:
+            return annotation
+        self._named.append(annotation)
+        made = self.of(kind)
+        self._named.pop()
+        return annotation if made == kind else made
 
     def _reference(self, annotation: object, kind: type, parts: tuple[object, ...]) -> object:
         if annotation not in self._references:
@@ -76,18 +98,29 @@ class Forms:
             self._references[kind] = typing.ForwardRef(name)
             fields = {key: self._marked(kind, key, hint) for key, hint in self._hints(kind).items()}
             # Built by a call: a class statement would take its keys from here.
-            made = cast(Any, typing_extensions.TypedDict)(kind.__name__, fields)
+            further = self._further_keys(kind)
+            made = cast(Any, typing_extensions.TypedDict)(kind.__name__, fields, **further)
             made.__doc__, made.__module__ = kind.__doc__, kind.__module__
-            if hasattr(kind, "__pydantic_config__"):
-                made.__pydantic_config__ = kind.__pydantic_config__
+            config = {**getattr(kind, "__pydantic_config__", {}), **({"extra": "allow"} if EXTRA in further else {})}
+            if config:
+                made.__pydantic_config__ = config
             self.namespace[name] = made
         return self._references[kind]
 
+    def _further_keys(self, kind: Any) -> Mapping[str, object]:
+        # Of one that is made by typing_extensions or a newer Python (PEP 728).
+        closed, extra = getattr(kind, "__closed__", None), getattr(kind, "__extra_items__", NO_MORE)
+        more: dict[str, object] = {} if extra is NO_MORE else {EXTRA: self.of(extra)}
+        return more if closed is None else {**more, "closed": closed}
+
     def _marked(self, kind: Any, key: str, hint: Any) -> object:
-        mark = get_origin(hint)
-        if mark in MARKS:
-            return mark[self.of(get_args(hint)[0])]
-        return MARKS[0 if key in kind.__required_keys__ else 1][self.of(hint)]
+        marks: set[object] = set()
+        while (mark := get_origin(hint)) in MARKS:
+            marks.add(mark)
+            (hint,) = get_args(hint)
+        # Python alone knows a mark inside another one only where both are of its own making.
+        required = REQUIRED in marks or (NOT_REQUIRED not in marks and key in kind.__required_keys__)
+        return (REQUIRED if required else NOT_REQUIRED)[self.of(hint)]
 
     def _given_type(self, kind: type, field: "attrs.Attribute[Any]", hints: Mapping[str, object]) -> object:
         """
@@ -109,10 +142,10 @@ class Forms:
         self, kind: type, given: Mapping[str, "attrs.Attribute[Any]"], parts: tuple[object, ...]
     ) -> type[BaseModel]:
         hints = self._hints(kind)
-        meant = dict(zip(getattr(kind, "__parameters__", ()), parts, strict=False))
+        meant = _meant_in(kind, parts)
         fields: dict[str, Any] = {
             field: (
-                self.of(_meant(self._given_type(kind, each, hints), meant)),
+                self.of(_meant(self._given_type(kind, each, hints), meant[_owner(kind, each)])),
                 form_field(_outer_name(each), _default(each)),
             )
             for field, each in given.items()
@@ -158,6 +191,25 @@ def _with_members(annotation: object, parts: tuple[object, ...]) -> object:
 def _is_typed_dict(kind: object) -> bool:
     # A generic one is known with its types only, where it is left to pydantic.
     return typing_extensions.is_typeddict(kind) and not getattr(kind, "__parameters__", ())
+
+
+def _meant_in(kind: Any, parts: tuple[object, ...]) -> Mapping[object, Mapping[Any, object]]:
+    """
+    What the variables mean in a class and in each class below it, which the same variable may stand in.
+    """
+    meant = dict(zip(getattr(kind, "__parameters__", ()), parts, strict=False))
+    found: dict[object, Mapping[Any, object]] = {kind: meant}
+    bases = cast("tuple[Any, ...]", kind.__dict__.get("__orig_bases__", kind.__bases__))
+    for base in bases:
+        origin: Any = get_origin(base) or base
+        if _needs_form(origin):
+            found = {**_meant_in(origin, tuple(_meant(part, meant) for part in get_args(base))), **found}
+    return found
+
+
+def _owner(kind: type, field: "attrs.Attribute[Any]") -> type:
+    having = [each for each in kind.__mro__ if _needs_form(each) and field.name in attrs.fields_dict(each)]
+    return next(each for each in having if not cast(Any, attrs.fields_dict(each)[field.name]).inherited)
 
 
 def _meant(hint: Any, meant: Mapping[Any, object]) -> Any:
