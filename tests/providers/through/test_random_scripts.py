@@ -7,13 +7,13 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import accumulate, pairwise
 
 import pytest
 from attrs import define, field, frozen
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 
 from rodada.providers.loopback import WireName
 from rodada.statemachine import (
@@ -48,9 +48,10 @@ from support.stage import WIRES, Stage
 from support.turn_scripts import IMAGE, LONE, Break, Message, Say, Script, scripts
 from support.wire_pairs import pair_faults
 
-USUAL = 200
-SCRIPTS = int(os.environ.get("RODADA_SCRIPTS", USUAL))
-SAME_SDK = {"openai_chat": 1000}  # the most of a wire whose SDK another one tries already
+USUAL = int(os.environ.get("RODADA_SCRIPTS", "200"))
+PORTION, PORTIONS = 500, 10  # of the long checks: 5,000 a wire, in portions that several workers can share
+PORTIONS_OF = {"openai_chat": 2}  # its SDK is tried on another wire already
+EXPLORES = "RODADA_EXPLORE" in os.environ  # it looks elsewhere each time, and prints how to repeat
 LEGAL_NAMES = NAMES[:2]
 OPEN = {Status.NOT_EXECUTED, Status.OUTCOME_UNKNOWN}
 
@@ -73,20 +74,24 @@ class Tally:
         return f"{self.scripts} scripts, {self.ends.total()} messages, {said}: {ends}"
 
 
-# The server's threads collect garbage too, and what the HTTP library left of a dropped connection may be among it:
-# Python then finds its generator in use by the event loop's thread, says so, and lets it be.
-@pytest.mark.filterwarnings(
-    "ignore:Exception ignored in. <async_generator object BoundAsyncStream:pytest.PytestUnraisableExceptionWarning"
-)
-@pytest.mark.parametrize("wire", WIRES)
+def _portions() -> Iterator[object]:
+    """
+    For each wire some scripts, and many more in the long checks, each portion from a seed of its own.
+    """
+    for wire in WIRES:
+        yield pytest.param(wire, USUAL, 0, id=wire)
+        for number in range(1, PORTIONS_OF.get(wire, PORTIONS) + 1):
+            yield pytest.param(wire, PORTION, number, id=f"{wire} {number}", marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize(("wire", "wanted", "portion"), tuple(_portions()))
 def test_random_scripts_keep_every_promise_on_the_wire(
-    wire: WireName, stage: Stage, record_property: Callable[[str, object], None]
+    wire: WireName, wanted: int, portion: int, stage: Stage, record_property: Callable[[str, object], None]
 ) -> None:
-    tally, wanted = Tally(), min(SCRIPTS, SAME_SDK.get(wire, SCRIPTS))
+    tally = Tally()
 
     @settings(
         max_examples=wanted,
-        derandomize="RODADA_EXPLORE" not in os.environ,  # exploring looks elsewhere each time, and prints how to repeat
         database=None,
         deadline=None,
         print_blob=True,
@@ -96,10 +101,10 @@ def test_random_scripts_keep_every_promise_on_the_wire(
     def plays(script: Script) -> None:
         stage.run(_play(stage, script, tally))
 
-    plays()
-    record_property("counted", f"through the SDK of {wire}: {tally}")
+    (plays if EXPLORES else seed(portion)(plays))()
+    record_property("counted", f"through the SDK of {wire}, portion {portion}: {tally}")
     assert tally.scripts >= wanted
-    if wanted >= USUAL:  # fewer need not meet every end
+    if wanted >= 200:  # fewer need not meet every end
         assert {"completed", "max_rounds", "deadline", "refused", "cancelled", "call_failed"} <= set(tally.ends)
 
 
