@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from rodada.providers.loopback import WireName
 from rodada.statemachine import (
     LANGUAGES,
+    AnyTool,
     ArgumentsDelta,
     Conversation,
     Ended,
@@ -88,7 +89,8 @@ def _portions() -> Iterator[object]:
 def test_random_scripts_keep_every_promise_on_the_wire(
     wire: WireName, wanted: int, portion: int, stage: Stage, record_property: Callable[[str, object], None]
 ) -> None:
-    tally = Tally()
+    tally, stages = Tally(), list[Play]()
+    tools = tools_of(lambda: stages[-1])
 
     @settings(
         max_examples=wanted,
@@ -99,7 +101,7 @@ def test_random_scripts_keep_every_promise_on_the_wire(
     )
     @given(scripts(wire))
     def plays(script: Script) -> None:
-        stage.run(_play(stage, script, tally))
+        stage.run(_play(stage, script, tally, tools if script.tools else (), stages))
 
     (plays if EXPLORES else seed(portion)(plays))()
     record_property("counted", f"through the SDK of {wire}, portion {portion}: {tally}")
@@ -108,14 +110,12 @@ def test_random_scripts_keep_every_promise_on_the_wire(
         assert {"completed", "max_rounds", "deadline", "refused", "cancelled", "call_failed"} <= set(tally.ends)
 
 
-async def _play(stage: Stage, script: Script, tally: Tally) -> None:
+async def _play(stage: Stage, script: Script, tally: Tally, tools: tuple[AnyTool, ...], stages: list[Play]) -> None:
     conversation, numbers = Conversation(), numbered()
     tally.begun += 1
-    stages: list[Play] = []
-    tools = tools_of(lambda: stages[-1]) if script.tools else ()
     for message in script.messages:
         play = Play(message, tally.begun, numbers)
-        stages.append(play)
+        stages[:] = [play]
         loop = ToolLoop(
             stage.providers[message.model],
             tools=tools,
