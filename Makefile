@@ -11,7 +11,7 @@ demo: $(VENV)/.demo
 	$(BIN)/rodada demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not long" $(TEST_ARGS)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not long" $(TEST_ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

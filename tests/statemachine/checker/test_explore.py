@@ -18,11 +18,10 @@ from rodada.statemachine.step import step
 from rodada.statemachine.table import TABLE, AnyRow
 from support.wrong_tables import WRONG_ACTIONS, WRONG_TABLES, acting
 
-pytestmark = pytest.mark.xdist_group("explore")  # one exploration serves all
 SMALL = scenes(Bounds(rounds=1))
 
 
-@pytest.fixture(scope="session")  # tests of other modules may run among these
+@pytest.fixture(scope="module")
 def seen() -> Exploration:
     return explore(FLOW, scenes(Bounds()))
 
