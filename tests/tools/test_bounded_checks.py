@@ -2,6 +2,8 @@
 Schemas of strangers: what they may ask for ends, and all else is checked as ever.
 """
 
+import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import pytest
@@ -117,3 +119,16 @@ def test_all_else_is_checked_as_it_is_for_a_schema_of_our_own(schema: dict[str, 
     whole, raw = {"properties": {"x": schema}}, f'{{"x":{value}}}'
 
     assert checked(whole, raw, by_stranger=False) == checked(whole, raw)
+
+
+def test_checks_in_several_threads_have_bounds_of_their_own() -> None:
+    arguments = schema_arguments(
+        "here", {"type": "object", "properties": {"x": {"items": {"type": "integer"}}}}, by_stranger=True
+    )
+    raw = json.dumps({"x": list(range(15_000))})
+
+    def check(_: int) -> bool:
+        return isinstance(arguments.check(request("f", raw)), dict)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert [True] * 12 == list(threads.map(check, range(12)))

@@ -4,6 +4,7 @@ expression that backtracks, or references that double at each step; and a check 
 expressions are not run, and a check that takes too many steps is given up: whoever wrote the schema checks it, too.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -38,7 +39,7 @@ class BoundedChecks:
 
     def __init__(self, kind: Any, schema: JsonObject, registry: Any) -> None:
         library: Any = import_module("jsonschema.validators")
-        self._steps = 0
+        self._counted = threading.local()  # runs of several threads check at once
         known = cast(Mapping[str, Keyword], kind.VALIDATORS)
         checks = {name: self._bounded(name, check) for name, check in known.items()}
         self._validator: Any = library.extend(kind, checks)(_in_one_dialect(schema), registry=registry)
@@ -50,7 +51,7 @@ class BoundedChecks:
         Raises:
             TooManySteps: it cannot be said within the bounds.
         """
-        self._steps = 0
+        self._counted.steps = 0
         yield from self._validator.iter_errors(instance)
 
     def _bounded(self, name: str, check: Keyword) -> Keyword:
@@ -58,8 +59,8 @@ class BoundedChecks:
             return _passed
 
         def bounded(validator: Any, value: Any, instance: Any, schema: Any) -> "Iterable[ValidationError] | None":
-            self._steps += 1
-            if self._steps > MOST_STEPS:
+            self._counted.steps += 1
+            if self._counted.steps > MOST_STEPS:
                 raise TooManySteps
             if name == "additionalProperties" and "patternProperties" in schema:
                 return None  # what is additional there is a question to regular expressions

@@ -13,6 +13,7 @@ from rodada.statemachine.messages import ToolRequest
 from rodada.tools.arguments import LONGEST_PATH, LONGEST_REASON, Arguments, Refusal, no_object, refusal_of
 from rodada.tools.bounded_checks import BoundedChecks
 from rodada.tools.errors import ToolDefinitionError
+from rodada.tools.schema_keywords import with_own_keywords
 from rodada.tools.value_text import LEAVES, error_name
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ def _validator(place: str, schema: JsonObject, by_stranger: bool) -> Validator:
     except Exception as error:  # noqa: BLE001 - such as a `$schema` that is no text, or no address
         raise ToolDefinitionError(place, f"its schema is none (reading it raised {error_name(error)})") from None
     nothing: Registry[Any] = Registry()
-    return BoundedChecks(kind, schema, nothing) if by_stranger else kind(schema, registry=nothing)
+    own = with_own_keywords(kind)
+    return BoundedChecks(own, schema, nothing) if by_stranger else own(schema, registry=nothing)
 
 
 def _clean(sent: JsonObject) -> JsonObject:
