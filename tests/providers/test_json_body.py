@@ -4,8 +4,9 @@ What of an answer's bytes is read as its body.
 
 import pytest
 
-from rodada.providers.json_body import read_body
+from rodada.providers.json_body import read_body, told_count
 from rodada.statemachine.errors import ProviderGarbled
+from rodada.statemachine.jsontext import JsonValue
 
 
 @pytest.mark.parametrize(
@@ -19,3 +20,10 @@ def test_content_that_is_no_object_is_garbled(content: bytes) -> None:
 
 def test_lone_surrogates_are_mended_so_that_the_turn_can_be_sent_again() -> None:
     assert read_body("a wire", b'{"a":"\\ud800","b":"\\ud83d\\ude00"}') == {"a": "\ufffd", "b": "\U0001f600"}
+
+
+@pytest.mark.parametrize(
+    ("told", "count"), [(0, 0), (7, 7), (-1, None), (True, None), (1.5, None), ("7", None), (None, None)]
+)
+def test_a_count_of_tokens_that_cannot_be_is_none(told: JsonValue, count: int | None) -> None:
+    assert told_count(told) == count

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from attrs import frozen
 
+from rodada.providers.json_body import told_count
 from rodada.providers.media import NOTHING, Taken, Takes, taken
 from rodada.statemachine.jsontext import (
     JsonObject,
@@ -392,15 +393,15 @@ def usage_of(usage: JsonValue) -> Usage:
     Tokens of a call; the wire's `input_tokens` are only those that no cache knows.
     """
     told = usage if isinstance(usage, dict) else JsonObject()
-    fresh, cached = _count(told.get("input_tokens")), _count(told.get("cache_read_input_tokens"))
-    written = _count(told.get("cache_creation_input_tokens"))
+    fresh, cached = told_count(told.get("input_tokens")), told_count(told.get("cache_read_input_tokens"))
+    written = told_count(told.get("cache_creation_input_tokens"))
     details = told.get("output_tokens_details")
     return Usage(
         input_tokens=None if fresh is None else fresh + (cached or 0) + (written or 0),
         cached_input_tokens=cached,
         cache_write_tokens=written,
-        output_tokens=_count(told.get("output_tokens")),
-        reasoning_tokens=_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+        output_tokens=told_count(told.get("output_tokens")),
+        reasoning_tokens=told_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
     )
 
 
@@ -443,10 +444,6 @@ def _piece(block: JsonObject) -> Piece:
     text = clean_text(dump_json(block))
     hidden = block["type"] in THOUGHTS or "signature" in block
     return Piece(text, None if hidden else text)
-
-
-def _count(value: JsonValue) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _text(value: JsonValue) -> str:

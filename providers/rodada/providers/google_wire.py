@@ -16,6 +16,7 @@ from attrs import frozen
 
 from rodada.providers.failures import broken_pairs
 from rodada.providers.google_schema import wire_schema
+from rodada.providers.json_body import told_count
 from rodada.providers.media import NOTHING, Taken, Takes, taken
 from rodada.statemachine.errors import ProviderGarbled, ProviderRejected
 from rodada.statemachine.jsontext import (
@@ -578,7 +579,7 @@ def _usage(body: JsonObject) -> Usage:
 
 
 def _sum(told: JsonObject, *names: str) -> int | None:
-    counts = [count for name in names if isinstance(count := told.get(name), int) and count is not True]
+    counts = [count for name in names if (count := told_count(told.get(name))) is not None]
     return sum(counts) if counts else None
 
 

@@ -21,6 +21,13 @@ def read_body(provider: str, content: bytes) -> JsonObject:
     return sendable(provider, body)
 
 
+def told_count(value: JsonValue) -> int | None:
+    """
+    A count of tokens; None where there is none, or what cannot be one.
+    """
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
 def sendable(provider: str, body: JsonValue) -> JsonObject:
     """
     The object as it can be sent again, numbers beyond a float's range and surrogates included.

@@ -7,6 +7,7 @@ its text are text. Of several choices the first is taken, for only one is asked 
 
 from collections.abc import Mapping
 
+from rodada.providers.json_body import told_count
 from rodada.providers.openai_chat_input import WIRE, called
 from rodada.providers.openai_failures import told_error
 from rodada.providers.openai_request import legal_name
@@ -132,16 +133,12 @@ def _usage(told: JsonValue) -> Usage:
     read = _object(usage.get("prompt_tokens_details"))
     written = _object(usage.get("completion_tokens_details"))
     return Usage(
-        input_tokens=_count(usage.get("prompt_tokens")),
-        cached_input_tokens=_count(read.get("cached_tokens")),
-        cache_write_tokens=_count(read.get("cache_write_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        reasoning_tokens=_count(written.get("reasoning_tokens")),
+        input_tokens=told_count(usage.get("prompt_tokens")),
+        cached_input_tokens=told_count(read.get("cached_tokens")),
+        cache_write_tokens=told_count(read.get("cache_write_tokens")),
+        output_tokens=told_count(usage.get("completion_tokens")),
+        reasoning_tokens=told_count(written.get("reasoning_tokens")),
     )
-
-
-def _count(value: JsonValue) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _object(value: JsonValue) -> JsonObject:

@@ -4,6 +4,7 @@ A body of the Responses API as a turn of the model.
 
 from collections.abc import Iterator, Mapping
 
+from rodada.providers.json_body import told_count
 from rodada.providers.openai_failures import from_told_error, told_error
 from rodada.providers.openai_request import legal_name
 from rodada.providers.openai_responses_input import CALLS, WIRE, without_id
@@ -162,16 +163,12 @@ def _usage(told: JsonValue) -> Usage:
     usage = _object(told)
     read, written = _object(usage.get("input_tokens_details")), _object(usage.get("output_tokens_details"))
     return Usage(
-        input_tokens=_count(usage.get("input_tokens")),
-        cached_input_tokens=_count(read.get("cached_tokens")),
-        cache_write_tokens=_count(read.get("cache_write_tokens")),
-        output_tokens=_count(usage.get("output_tokens")),
-        reasoning_tokens=_count(written.get("reasoning_tokens")),
+        input_tokens=told_count(usage.get("input_tokens")),
+        cached_input_tokens=told_count(read.get("cached_tokens")),
+        cache_write_tokens=told_count(read.get("cache_write_tokens")),
+        output_tokens=told_count(usage.get("output_tokens")),
+        reasoning_tokens=told_count(written.get("reasoning_tokens")),
     )
-
-
-def _count(value: JsonValue) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _object(value: JsonValue) -> JsonObject:
