@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rodada.providers.media import OF_RESULTS
 from rodada.providers.openai_chat_dialect import Dialect
 from rodada.providers.openai_chat_input import (
-    OF_TOOLS,
     called,
     entry_messages,
     pairing_fault,
@@ -275,7 +275,7 @@ def test_f020_images_of_results_stand_behind_the_whole_row(status: Status) -> No
     )
     _, first, second, behind = entry_messages(Exchange(asked, results))
     assert "[shot.png: image/png, 8 bytes; shown after the results]" in str(first["content"])
-    assert (second, behind) == (result("b"), {"role": "user", "content": [text(OF_TOOLS), image(PNG)]})
+    assert (second, behind) == (result("b"), {"role": "user", "content": [text(OF_RESULTS), image(PNG)]})
 
 
 def test_the_whole_request() -> None:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol, cast
 
+from rodada.providers.anthropic_import import from_messages
 from rodada.providers.anthropic_stream import StreamedMessage
 from rodada.providers.anthropic_wire import (
     WIRE,
@@ -16,6 +17,7 @@ from rodada.providers.anthropic_wire import (
     body_of,
     pairing_fault,
     thinks_first,
+    to_messages,
     turn_of,
     turn_of_message,
 )
@@ -42,6 +44,8 @@ from rodada.statemachine.request import ModelRequest
 if TYPE_CHECKING:
     import httpx2
     from anthropic import APIStatusError, AsyncAnthropic, Timeout
+
+__all__ = ["Anthropic", "from_messages", "to_messages"]
 
 NAME = "Anthropic"
 KEY_VARIABLES = ("ANTHROPIC_API_KEY",)

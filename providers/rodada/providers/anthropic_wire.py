@@ -14,6 +14,7 @@ from attrs import frozen
 
 from rodada.providers.json_body import told_count
 from rodada.providers.media import NOTHING, Taken, Takes, taken
+from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.jsontext import (
     JsonObject,
     JsonValue,
@@ -137,6 +138,14 @@ def body_of(request: ModelRequest, traits: Traits) -> JsonObject:
         body["tools"] = [tool_of(declaration) for declaration in request.tools]
         body["tool_choice"] = {"type": "auto" if request.tools_allowed else "none"}
     return body
+
+
+def to_messages(conversation: Conversation) -> list[JsonObject]:
+    """
+    A conversation as messages of this API, as a request would send the whole of it: with hidden reasoning, where the
+    conversation has any (`conversation.without_reasoning()` has none).
+    """
+    return [message for entry in conversation.entries for message in messages_of(entry)]
 
 
 def messages_of(entry: Entry, bare: bool = False) -> list[JsonObject]:
@@ -368,7 +377,7 @@ def turn_of_message(
         requests=_requests(blocks, request, broken) if handed_over else (),
         stop_word=word,
         usage=usage_of(message.get("usage")),
-        native=tuple(_piece(block) for block in blocks),
+        native=tuple(piece_of(block) for block in blocks),
         wire=WIRE,
         model=_text(message.get("model")),
         response_id=_text(message.get("id")),
@@ -440,7 +449,10 @@ def _input(call: JsonObject) -> str:
     return dump_json(call["input"]) if "input" in call else ""
 
 
-def _piece(block: JsonObject) -> Piece:
+def piece_of(block: JsonObject) -> Piece:
+    """
+    A block as it is kept.
+    """
     text = clean_text(dump_json(block))
     hidden = block["type"] in THOUGHTS or "signature" in block
     return Piece(text, None if hidden else text)

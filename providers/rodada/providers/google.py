@@ -16,8 +16,9 @@ from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
 from rodada.providers.google_failures import failure
 from rodada.providers.google_hearing import Hearing
+from rodada.providers.google_import import from_messages
 from rodada.providers.google_raw import read_by
-from rodada.providers.google_wire import WIRE, fitted, read_turn
+from rodada.providers.google_wire import WIRE, fitted, read_turn, to_messages
 from rodada.statemachine.errors import (
     InvalidValue,
     ProviderError,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     import httpx2
     from google.genai.client import AsyncClient
     from google.genai.types import GenerateContentConfig, GenerateContentResponse
+
+__all__ = ["Google", "from_messages", "to_messages"]
 
 NAME = "Google"
 

@@ -18,6 +18,7 @@ from rodada.providers.failures import broken_pairs
 from rodada.providers.google_schema import wire_schema
 from rodada.providers.json_body import told_count
 from rodada.providers.media import NOTHING, Taken, Takes, taken
+from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import ProviderGarbled, ProviderRejected
 from rodada.statemachine.jsontext import (
     JsonError,
@@ -133,6 +134,18 @@ def is_another(served: str, asked: str) -> bool:
 
 
 # One entry to contents
+
+
+def to_messages(conversation: Conversation, *, model: str = "") -> list[JsonObject]:
+    """
+    A conversation as contents of this API, as a request would send the whole of it before a new message of the person:
+    with signatures, where the conversation has any (`conversation.without_reasoning()` has none).
+
+    Args:
+        conversation: any.
+        model: that will read them; without it one of the newest, and every signature is kept.
+    """
+    return [content for entry in conversation.entries for content in entry_contents(entry, model, active=False)]
 
 
 def entry_contents(entry: Entry, model: str, *, active: bool) -> list[JsonObject]:
@@ -459,7 +472,7 @@ def _turn(body: JsonObject, request: ModelRequest, model: str) -> ModelTurn:
         requests=_requests(parts, request) if stop is Stop.WHOLE else (),
         stop_word=word,
         usage=_usage(body),
-        native=(*(Piece(dump_json(part), _bare(part)) for part in parts), *token),
+        native=(*(Piece(dump_json(part), bare_part(part)) for part in parts), *token),
         wire=WIRE,
         model=_word(body.get("modelVersion")) or model,
         response_id=_word(body.get("responseId")),
@@ -519,7 +532,7 @@ def _visible(part: JsonObject) -> str:
     return "" if part.get("thought") else text
 
 
-def _bare(part: JsonObject) -> str | None:
+def bare_part(part: JsonObject) -> str | None:
     """
     The part without hidden reasoning and signature.
     """

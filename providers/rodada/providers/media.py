@@ -4,12 +4,14 @@ Media as a wire takes them. What it does not take is told as a text in its place
 
 import base64
 import io
-from collections.abc import Iterable, Mapping
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from attrs import evolve, frozen
 
-from rodada.statemachine.messages import Media, Part, Text, plain_text
+from rodada.statemachine.messages import LONGEST_NAME_TOLD, Media, Part, Text, plain_text
 from rodada.statemachine.signatures import LONGEST_SIGNATURE, SIGNED, signed_type
 
 LONGEST_HEAD = 400_000  # base64 characters in which an image tells its sides
@@ -17,6 +19,11 @@ LONGEST_TEXT = 100_000
 TEXTS = ("application/json", "application/xml", "application/yaml", "application/x-yaml")
 TEXT_SUFFIXES = ("+json", "+xml", "+yaml")
 AFTER = "shown after the results"
+OF_RESULTS = "Of the results above, from the tools:"
+NAME = rf"(?P<name>[^\n]{{1,{LONGEST_NAME_TOLD}}}?)"
+TOLD = rf"\[(?:{NAME}: )?(?P<type>[^\s,;]+/[^\s,;]+), (?P<size>\d{{1,12}}) bytes"
+AFTER_LINE = re.compile(rf"\n{TOLD}; {AFTER}\]\n")
+LINE = re.compile(rf"(?:^|\n|(?<=\n)){TOLD}\](?:\n|\Z)")
 
 
 @frozen
@@ -136,3 +143,51 @@ def _in_words(media: Media, known: AbstractSet[str]) -> Text:
 
 def _line(media: Media, what: str) -> Text:
     return Text(f"\n{media.told[:-1]}; {what}]\n")
+
+
+# Back from the wire
+
+
+def put_back(results: Sequence[tuple[Part, ...]], behind: Sequence[Part]) -> list[tuple[Part, ...]] | None:
+    """
+    Results with the media that were shown behind them, each in the place of the line that tells of it; None where what
+    stands behind is something else.
+    """
+    shown = behind[1:] if behind and behind[0] == Text(OF_RESULTS) else behind
+    media = [part for part in shown if isinstance(part, Media)]
+    if not media or len(media) != len(shown):
+        return None
+    found: list[tuple[Part, ...]] = []
+    for parts in results:
+        text = plain_text(parts) if all(isinstance(part, Text) for part in parts) else ""
+        placed, media = _placed(text, media, AFTER_LINE)
+        found.append(placed or parts)
+    return None if media else found
+
+
+def retold(text: str, media: Sequence[Media]) -> tuple[Part, ...]:
+    """
+    Parts of which a wire told the text (`told_text`) and gave the media beside it: each in the place of its line, and
+    those without one at the end.
+    """
+    placed, rest = _placed(text, media, LINE)
+    return (*(placed or ((Text(text),) if text else ())), *rest)
+
+
+def _placed(text: str, media: Sequence[Media], line: "re.Pattern[str]") -> tuple[tuple[Part, ...], list[Media]]:
+    """
+    The text with the first media in the place of their lines, as far as there are such lines, and the other media.
+    """
+    parts: list[Part] = []
+    rest = deque(media)
+    end = 0
+    for found in line.finditer(text):
+        if not rest or (found["type"], int(found["size"])) != (rest[0].media_type, rest[0].size):
+            continue
+        if found.start() > end:
+            parts.append(Text(text[end : found.start()]))
+        parts.append(evolve(rest.popleft(), name=found["name"] or ""))
+        end = found.end()
+    if not parts:
+        return (), [*rest]
+    return (*parts, *((Text(text[end:]),) if end < len(text) else ())), [*rest]

@@ -12,7 +12,8 @@ from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
 from rodada.providers.openai_call import Call, Create, Opening, streamed_turn, whole_turn
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
-from rodada.providers.openai_chat_input import WIRE, request_fields
+from rodada.providers.openai_chat_import import from_messages
+from rodada.providers.openai_chat_input import WIRE, request_fields, to_messages
 from rodada.providers.openai_chat_output import read_turn
 from rodada.providers.openai_chat_stream import StreamedCompletion
 from rodada.providers.openai_client import BASE_URL, checked_client, is_openai, new_client
@@ -25,7 +26,7 @@ from rodada.statemachine.request import ModelRequest
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-__all__ = ["Dialect", "OpenAIChat"]
+__all__ = ["Dialect", "OpenAIChat", "from_messages", "to_messages"]
 
 NAME = "OpenAIChat"
 KEY_VARIABLES = ("OPENAI_API_KEY",)

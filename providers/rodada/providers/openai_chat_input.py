@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from rodada.providers.failures import broken_pairs
-from rodada.providers.media import NOTHING, Taken, Takes, taken
+from rodada.providers.media import NOTHING, OF_RESULTS, Taken, Takes, taken
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
 from rodada.providers.openai_request import (
     FILES,
@@ -26,6 +26,7 @@ from rodada.providers.openai_request import (
     told_of,
     tool_fields,
 )
+from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_json, digest_text, kept_object
 from rodada.statemachine.messages import (
     Entry,
@@ -43,7 +44,6 @@ WIRE = "openai_chat"
 LONGEST_ID = 64
 LEGAL_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")  # hosts of older models take no more than 40
 SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
-OF_TOOLS = "Of the results above, from the tools:"
 # Servers that want it back refuse a turn without it, also one of another origin, and some an empty one.
 REASONING = "reasoning_content"
 NO_REASONING = " "
@@ -64,6 +64,13 @@ def request_fields(request: ModelRequest, dialect: Dialect = OPENAI) -> JsonObje
     if fault is not None:
         raise broken_pairs(WIRE, fault)
     return {"messages": [*messages], **tool_fields(request, _tool)}
+
+
+def to_messages(conversation: Conversation, *, dialect: Dialect = OPENAI) -> list[JsonObject]:
+    """
+    A conversation as messages of Chat Completions, as a request would send the whole of it.
+    """
+    return [message for entry in conversation.entries for message in entry_messages(entry, dialect)]
 
 
 def entry_messages(entry: Entry, dialect: Dialect = OPENAI) -> list[JsonObject]:
@@ -159,7 +166,7 @@ def _tool_message(call: JsonObject, result: ToolResult, told: Taken) -> JsonObje
 def _media_message(told: Sequence[Taken]) -> list[JsonObject]:
     # A tool message takes texts alone.
     media: list[JsonValue] = [_part(each) for of_result in told for each in of_result.after]
-    return [{"role": "user", "content": [_part(Text(OF_TOOLS)), *media]}] if media else []
+    return [{"role": "user", "content": [_part(Text(OF_RESULTS)), *media]}] if media else []
 
 
 def _received(turn: ModelTurn) -> JsonObject:

@@ -48,10 +48,10 @@ def read_turn(body: JsonObject, request: ModelRequest, secret: str = "") -> Mode
     return ModelTurn(
         stop=stop,
         stop_word=word,
-        text=_visible_text(message),
+        text=visible_text(message),
         requests=_requests(calls, request) if stop in (Stop.WHOLE, Stop.CUT) else (),
         usage=_usage(body.get("usage")),
-        native=(Piece(dump_json(message), dump_json(_bare(message))),),
+        native=(Piece(dump_json(message), dump_json(bare_message(message))),),
         wire=WIRE,
         model=_text(body.get("model")),
         response_id=_text(body.get("id")),
@@ -93,7 +93,7 @@ def _requests(calls: list[JsonObject], request: ModelRequest) -> tuple[ToolReque
     names = {legal_name(tool.name): tool.name for tool in request.tools}
     functions = [_object(call.get("function")) for call in calls]
     return tuple(
-        ToolRequest(id=own, name=_name(function, names), raw=_raw(function.get("arguments")), wire_id=wire_id)
+        ToolRequest(id=own, name=_name(function, names), raw=raw_arguments(function.get("arguments")), wire_id=wire_id)
         for own, wire_id, function in zip(request.request_ids(wire_ids), wire_ids, functions, strict=True)
     )
 
@@ -103,20 +103,29 @@ def _name(function: JsonObject, names: Mapping[str, str]) -> str:
     return names.get(name, name)
 
 
-def _raw(arguments: JsonValue) -> str:
+def raw_arguments(arguments: JsonValue) -> str:
+    """
+    A call's arguments as text, whatever a server sent.
+    """
     if arguments is None:
         return ""
     return arguments if isinstance(arguments, str) else dump_json(arguments)
 
 
-def _visible_text(message: JsonObject) -> str:
+def visible_text(message: JsonObject) -> str:
+    """
+    What the person may see of a message.
+    """
     content = message.get("content")
     parts = [_object(part) for part in content] if isinstance(content, list) else []
     said = "".join(_text(part.get("text")) for part in parts if part.get("type") == "text")
     return _text(message.get("refusal")) or _text(content) or said
 
 
-def _bare(message: JsonObject) -> JsonObject:
+def bare_message(message: JsonObject) -> JsonObject:
+    """
+    A message without what may be hidden reasoning.
+    """
     kept: JsonObject = {name: value for name, value in message.items() if name in OPEN_FIELDS}
     calls = kept.get("tool_calls")
     if isinstance(calls, list):
@@ -124,7 +133,7 @@ def _bare(message: JsonObject) -> JsonObject:
             {name: value for name, value in _object(call).items() if name in OPEN_CALL_FIELDS} for call in calls
         ]
     if isinstance(kept.get("content"), list):
-        kept["content"] = _visible_text(message)  # parts of a list may be hidden reasoning
+        kept["content"] = visible_text(message)  # parts of a list may be hidden reasoning
     return kept
 
 

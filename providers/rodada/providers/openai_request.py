@@ -7,14 +7,16 @@ import re
 from collections.abc import Callable, Mapping
 
 from rodada.providers.openai_strict import may_be_strict
-from rodada.statemachine.jsontext import JsonObject, digest_text, dump_json
-from rodada.statemachine.messages import Media, Status, ToolResult
+from rodada.statemachine.jsontext import JsonObject, digest_text, dump_json, parse_json, parse_object
+from rodada.statemachine.messages import Media, Part, Status, Text, ToolResult
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 LONGEST_NAME = 64
 LEGAL = re.compile(rf"[a-zA-Z0-9_-]{{1,{LONGEST_NAME}}}")
 DIGEST_LENGTH = 12
 PDF = "application/pdf"
+UNSUCCESSFUL = frozenset(status.value for status in Status if status is not Status.SUCCEEDED)
+BLANK = re.compile(r'"(?:\s|\\[tnrf])*"')  # a blank text as JSON
 # The most base64 characters of each.
 IMAGES: Mapping[str, int] = dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 20_000_000)
 FILES: Mapping[str, int] = {PDF: 30_000_000}
@@ -69,6 +71,32 @@ def told_of(result: ToolResult, text: str) -> str:
     if result.status is Status.SUCCEEDED:
         return text
     return dump_json({"error": {"status": result.status.value, "message": text}})
+
+
+def heard(text: str) -> tuple[Status, str]:
+    """
+    What a stored result says: its status and its text, back from the form of `told_of` and `sayable`.
+    """
+    value = parse_object(text) or {}
+    error = value.get("error")
+    if value.keys() == {"error"} and isinstance(error, dict) and error.keys() == {"status", "message"}:
+        status, message = error["status"], error["message"]
+        if status in UNSUCCESSFUL and isinstance(message, str):
+            return Status(status), message
+    if BLANK.fullmatch(text):
+        return Status.SUCCEEDED, str(parse_json(text))
+    return Status.SUCCEEDED, text
+
+
+def heard_parts(parts: tuple[Part, ...]) -> tuple[Status, tuple[Part, ...]]:
+    """
+    The same of a result's parts, which may have media behind the text.
+    """
+    first = parts[0] if parts else None
+    if not isinstance(first, Text):
+        return Status.SUCCEEDED, parts
+    status, told = heard(first.text)
+    return status, (Text(told), *parts[1:])
 
 
 def sayable(text: str) -> str:

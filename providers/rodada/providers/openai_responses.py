@@ -14,7 +14,8 @@ from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
 from rodada.providers.openai_call import Call, Create, Opening, streamed_turn, whole_turn
 from rodada.providers.openai_client import checked_client, new_client
-from rodada.providers.openai_responses_input import WIRE, request_fields
+from rodada.providers.openai_responses_import import from_messages
+from rodada.providers.openai_responses_input import WIRE, request_fields, to_messages
 from rodada.providers.openai_responses_output import read_turn
 from rodada.providers.openai_responses_stream import StreamedResponse
 from rodada.statemachine.errors import ProviderRejected, ProviderTimeout
@@ -24,6 +25,8 @@ from rodada.statemachine.request import ModelRequest
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+__all__ = ["OpenAIResponses", "from_messages", "to_messages"]
 
 NAME = "OpenAIResponses"
 KEY_VARIABLES = ("OPENAI_API_KEY",)

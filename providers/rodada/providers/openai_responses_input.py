@@ -25,6 +25,7 @@ from rodada.providers.openai_request import (
     told_of,
     tool_fields,
 )
+from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_json, digest_text, kept_object
 from rodada.statemachine.messages import (
     Entry,
@@ -63,6 +64,14 @@ def request_fields(request: ModelRequest, *, bare: bool = False) -> JsonObject:
     if fault is not None:
         raise broken_pairs(WIRE, fault)
     return {"input": [*items], **_instruction_field(request), **tool_fields(request, _tool)}
+
+
+def to_messages(conversation: Conversation) -> list[JsonObject]:
+    """
+    A conversation as input items of this API, as a request would send the whole of it: with encrypted reasoning, where
+    the conversation has any (`conversation.without_reasoning()` has none).
+    """
+    return list(_with_distinct_ids(entry_items(entry) for entry in conversation.entries))
 
 
 def entry_items(entry: Entry, *, bare: bool = False) -> list[JsonObject]:

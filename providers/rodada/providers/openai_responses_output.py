@@ -37,10 +37,10 @@ def read_turn(body: JsonObject, request: ModelRequest, secret: str = "") -> Mode
     return ModelTurn(
         stop=stop,
         stop_word=word,
-        text=_visible_text(items),
+        text=visible_text(items),
         requests=_requests(items, request) if stop in (Stop.WHOLE, Stop.CUT) else (),
         usage=_usage(body.get("usage")),
-        native=tuple(Piece(dump_json(item), _bare(item)) for item in items),
+        native=tuple(piece_of(item) for item in items),
         wire=WIRE,
         model=_text(body.get("model")),
         response_id=_text(body.get("id")),
@@ -107,7 +107,7 @@ def _requests(items: list[JsonObject], request: ModelRequest) -> tuple[ToolReque
     wire_ids = tuple(_text(call.get("call_id")) or None for call in calls)
     names = {legal_name(tool.name): tool.name for tool in request.tools}
     return tuple(
-        ToolRequest(id=own, name=_name(call, names), raw=_raw(call), wire_id=wire_id)
+        ToolRequest(id=own, name=_name(call, names), raw=raw_arguments(call), wire_id=wire_id)
         for own, wire_id, call in zip(request.request_ids(wire_ids), wire_ids, calls, strict=True)
     )
 
@@ -117,14 +117,17 @@ def _name(call: JsonObject, names: Mapping[str, str]) -> str:
     return names.get(name, name)
 
 
-def _raw(call: JsonObject) -> str:
+def raw_arguments(call: JsonObject) -> str:
+    """
+    A call's arguments, or a custom call's input, as text.
+    """
     given = call.get("arguments" if call["type"] == "function_call" else "input")
     if given is None:
         return ""
     return given if isinstance(given, str) else dump_json(given)
 
 
-def _visible_text(items: list[JsonObject]) -> str:
+def visible_text(items: list[JsonObject]) -> str:
     """
     What the person may see. Beside an answer notes on the way to it are left out: they are no part of it.
     """
@@ -143,6 +146,8 @@ def _is_commentary(message: JsonObject) -> bool:
 
 
 def _message_text(message: JsonObject) -> str:
+    if isinstance(message.get("content"), str):  # a stored message may have it so
+        return _text(message["content"])
     return "".join(
         _text(part.get("refusal" if part.get("type") == "refusal" else "text")) for part in _parts([message])
     )
@@ -154,9 +159,12 @@ def _parts(items: list[JsonObject]) -> Iterator[JsonObject]:
         yield from map(_object, content if isinstance(content, list) else [])
 
 
-def _bare(item: JsonObject) -> str | None:
+def piece_of(item: JsonObject) -> Piece:
+    """
+    An item as it is kept.
+    """
     hidden = item.get("type") == "reasoning" or "encrypted_content" in item
-    return None if hidden else dump_json(without_id(item))
+    return Piece(dump_json(item), None if hidden else dump_json(without_id(item)))
 
 
 def _usage(told: JsonValue) -> Usage:

@@ -5,6 +5,8 @@ The conversation: an immutable sequence of entries that no one can make invalid.
 looked at again, however long the history is.
 """
 
+from collections.abc import Set
+
 from attrs import evolve, field, frozen
 
 from rodada.statemachine.codec import decode, document, encode, read_document
@@ -17,7 +19,7 @@ FORMAT = "rodada.conversation"
 VERSION = 1
 
 
-def _check_entry(last: Entry | None, seen: frozenset[str], entry: Entry) -> None:
+def _check_entry(last: Entry | None, seen: Set[str], entry: Entry) -> None:
     if isinstance(entry, UserMessage):
         return
     if last is None:
@@ -37,7 +39,7 @@ def _check_answer(turn: ModelTurn) -> None:
         raise InvalidValue("Conversation", f"a {turn.stop.value} turn or a blank one is no answer")
 
 
-def _check_ids(seen: frozenset[str], exchange: Exchange) -> None:
+def _check_ids(seen: Set[str], exchange: Exchange) -> None:
     again = [request.id for request in exchange.turn.requests if request.id in seen]
     if again:
         raise InvalidValue("Conversation", f"request ids {again} were used before in this conversation")
@@ -72,11 +74,12 @@ class Conversation:
 
     def _checked(self) -> frozenset[str]:
         last: Entry | None = None
-        seen: frozenset[str] = frozenset()
+        seen: set[str] = set()
         for entry in self.entries:
             _check_entry(last, seen, entry)
-            last, seen = entry, seen | _ids(entry)
-        return seen
+            last = entry
+            seen |= _ids(entry)
+        return frozenset(seen)
 
     @property
     def last(self) -> Entry | None:

@@ -31,6 +31,31 @@ class FormatError(LoopError, ValueError):
         self.path = path
 
 
+class UnreadableMessages(FormatError):
+    """
+    Stored messages of a vendor's wire cannot be read. Mend or leave out what `path` names, and import again.
+
+    Attributes:
+        wire: whose messages they should be, for example "anthropic".
+        index: of the message; None where the whole is no list.
+        path: of what is wrong, from the list on: "[3].content[0].text".
+        expected: what should stand there.
+    """
+
+    def __init__(self, wire: str, index: int | None, path: str, expected: str, found: str) -> None:
+        super().__init__(path or "messages", f"expected {expected}, found {found} ({wire})")
+        self.wire = wire
+        self.index = index
+        self.expected = expected
+
+
+class AmbiguousResult(UnreadableMessages):
+    """
+    A stored result does not say which of several open calls it answers, and none is guessed. Give it the id of its
+    call, or leave it out.
+    """
+
+
 class UnexpectedEvent(LoopError):
     """
     No row of the table admits this event in this state. The run is unchanged.

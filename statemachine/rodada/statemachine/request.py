@@ -4,7 +4,7 @@ made once for the run, so none can hold an open call (fault F005).
 """
 
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container
 
 from attrs import field, frozen
 
@@ -100,22 +100,27 @@ class ModelRequest:
         Our ids for the requests of the turn that answers this call: the wire's own where usable and new in the
         conversation, else made from turn and position, so that a replay makes the same ones (faults F021-F023).
         """
-        chosen: dict[str, None] = {}
-        later = Counter(wire_id for wire_id in wire_ids if wire_id)
-        for position, wire_id in enumerate(wire_ids):
-            if wire_id:
-                later[wire_id] -= 1
-            if wire_id and _usable(wire_id) and wire_id not in chosen and not self.conversation.uses(wire_id):
-                chosen[wire_id] = None
-            else:
-                chosen[self._made_id(position, chosen, later)] = None
-        return tuple(chosen)
+        return chosen_ids(wire_ids, self.conversation.seen or frozenset[str](), len(self.conversation.entries))
 
-    def _made_id(self, position: int, chosen: Container[str], later: Mapping[str, int]) -> str:
-        made = f"call_{len(self.conversation.entries)}_{position}"
-        while made in chosen or later.get(made) or self.conversation.uses(made):
+
+def chosen_ids(wire_ids: tuple[str | None, ...], used: Container[str], turn: int) -> tuple[str, ...]:
+    """
+    Our ids for the requests of one turn: the wire's own where usable and not used before, else made from turn and
+    position.
+    """
+    chosen: dict[str, None] = {}
+    later = Counter(wire_id for wire_id in wire_ids if wire_id)
+    for position, wire_id in enumerate(wire_ids):
+        if wire_id:
+            later[wire_id] -= 1
+        if wire_id and _usable(wire_id) and wire_id not in chosen and wire_id not in used:
+            chosen[wire_id] = None
+            continue
+        made = f"call_{turn}_{position}"
+        while made in chosen or later.get(made) or made in used:
             made += "x"
-        return made
+        chosen[made] = None
+    return tuple(chosen)
 
 
 def _usable(wire_id: str) -> bool:

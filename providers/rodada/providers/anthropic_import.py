@@ -1,0 +1,211 @@
+"""
+Stored messages of the Anthropic Messages API as a conversation.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rodada.providers.anthropic_wire import LEGAL, WIRE, piece_of
+from rodada.providers.import_reading import (
+    Place,
+    id_at,
+    kept,
+    left_out,
+    media_of,
+    object_at,
+    objects_at,
+    parted,
+    read_messages,
+    text_at,
+    told_in_words,
+)
+from rodada.providers.import_steps import Call, Result, Said, Step, Turn
+from rodada.providers.imported import Change, ChangeKind, Imported
+from rodada.providers.importing import UNANSWERED, Origin, repaired
+from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
+from rodada.statemachine.messages import Media, Part, Piece, Status, Text
+
+RESULTS_OF_SERVER = (
+    *("web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result"),
+    *("bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result"),
+)
+# The blocks of a turn: the fields that must be there, and those that may, marked by "?".
+BLOCKS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text", "citations?"),
+    "thinking": ("thinking", "signature"),
+    "redacted_thinking": ("data",),
+    "tool_use": ("name", "id?", "input?", "caller?", "toolset_name?"),
+    "server_tool_use": ("id", "name", "input", "caller?"),
+    "container_upload": ("file_id",),
+    **dict.fromkeys(RESULTS_OF_SERVER, ("tool_use_id", "content", "caller?")),
+}
+FIELDS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("text", "thinking", "signature", "data", "name", "id", "tool_use_id", "file_id"), str),
+    **{"toolset_name": str, "citations": list, "caller": dict, "content": (dict, list)},
+}
+MAY_BE_EMPTY = ("text", "thinking")
+# What people and tools say that is not carried in its own form.
+IN_WORDS = ("search_result", "tool_reference", "container_upload")
+SHOWN = ("image", "document")
+
+
+def from_messages(messages: Sequence[object], *, unanswered: str = UNANSWERED) -> Imported:
+    """
+    Stored messages as a conversation.
+
+    Args:
+        messages: as they stand in the `messages` of a request: dicts, or objects of the SDK among them.
+        unanswered: what the model is told of a call whose result was not stored.
+
+    Raises:
+        UnreadableMessages: what is no message of this API; `AmbiguousResult` where a result may answer several calls.
+    """
+    return repaired(Origin(WIRE, unanswered=unanswered), _steps(messages))
+
+
+def _steps(messages: object) -> Iterator[Step | Change]:
+    for place, message, mended in read_messages(WIRE, messages):
+        yield from mended
+        said, others = kept(place, message, ("role", "content"))
+        yield from others
+        content = _blocks(place.inside("content"), said.get("content"))
+        match said.get("role"):
+            case "user":
+                yield from _said(place, content)
+            case "assistant":
+                yield from _turn(place, content)
+            case "system":
+                yield place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(_text(*each) for each in content))
+            case other:
+                raise place.inside("role").unreadable("user, assistant or system", other)
+
+
+def _blocks(place: Place, content: JsonValue) -> Iterable[tuple[Place, JsonObject]]:
+    if isinstance(content, str):
+        return [(place, {"type": "text", "text": content})]
+    return list(objects_at(place, content))
+
+
+def _text(place: Place, block: JsonObject) -> str:
+    return text_at(place.inside("text"), block.get("text"))
+
+
+# The person, and the results
+
+
+def _said(place: Place, blocks: Iterable[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
+    said: list[Part] = []
+    results = False
+    for at, block in blocks:
+        if block.get("type") == "tool_result":
+            results = True
+            if said:
+                yield Said(place, tuple(said))
+            said = []
+            yield from _result(at, block)
+        else:
+            parts, changes = parted(_parts(at, block))
+            said += parts
+            yield from changes
+    if said or not results:
+        yield Said(place, tuple(said))
+
+
+def _parts(place: Place, block: JsonObject) -> Iterator[Part | Change]:
+    kind = block.get("type")
+    if kind == "text":
+        found, others = kept(place, block, ("type", "text"))
+        yield from others
+        yield Text(_text(place, found))
+    elif kind in SHOWN:
+        yield from _shown(place, block)
+    elif kind in IN_WORDS:
+        yield from _in_words(place, block)
+    else:
+        yield left_out(place, block)
+
+
+def _in_words(place: Place, block: JsonObject) -> Iterator[Part | Change]:
+    change, told = told_in_words(place, block, str(block.get("type")))
+    yield change
+    yield Text(told)
+
+
+def _shown(place: Place, block: JsonObject) -> Iterator[Part | Change]:
+    found, others = kept(place, block, ("type", "source", "title"))
+    source = object_at(place.inside("source"), found.get("source"))
+    media = _source(source, found.get("title"))
+    if media is not None:
+        yield from others
+        yield media
+    elif source.get("type") == "base64":
+        yield left_out(place, block, "broken base64")
+    else:
+        yield from _in_words(place, block)
+
+
+def _source(source: JsonObject, title: JsonValue) -> Media | None:
+    data = source.get("data")
+    if source.get("type") == "text" and isinstance(data, str) and data:
+        return Media.of(data.encode(), "text/plain", title if isinstance(title, str) else "")
+    return media_of(data, source.get("media_type"), title) if source.get("type") == "base64" else None
+
+
+def _result(place: Place, block: JsonObject) -> Iterator[Step | Change]:
+    found, others = kept(place, block, ("type", "tool_use_id", "content", "is_error", "toolset_name"))
+    yield from others
+    content = _blocks(place.inside("content"), found.get("content"))
+    parts, changes = parted(each for at, part in content for each in _parts(at, part))
+    yield from changes
+    status = Status.FAILED if found.get("is_error") is True else Status.SUCCEEDED
+    yield Result(place, id_at(place.inside("tool_use_id"), found.get("tool_use_id")), parts, status)
+
+
+# The model
+
+
+def _turn(place: Place, blocks: Iterable[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
+    texts: list[str] = []
+    calls: list[Call] = []
+    native: list[Piece] = []
+    results: list[Step | Change] = []
+    for at, block in blocks:
+        if block.get("type") == "tool_result":  # stored under the wrong role
+            results += _result(at, block)
+            continue
+        found, changes = _block(at, block)
+        yield from changes
+        if found is None:
+            continue
+        native.append(piece_of(found))
+        if found["type"] == "text":
+            texts.append(_text(at, found))
+        if found["type"] == "tool_use":
+            calls.append(_call(at, found))
+    yield Turn(place, "".join(texts), tuple(calls), tuple(native))
+    yield from results
+
+
+def _block(place: Place, block: JsonObject) -> tuple[JsonObject | None, Iterable[Change]]:
+    """
+    A block of a turn in the form in which the wire takes it back; None for one that it would refuse.
+    """
+    kind = block.get("type")
+    fields = BLOCKS.get(kind) if isinstance(kind, str) else None
+    if fields is None or not all(_is_good(block, name) for name in fields if not name.endswith("?")):
+        return None, [left_out(place, block)]
+    good = [name.rstrip("?") for name in fields if _is_good(block, name.rstrip("?"))]
+    return kept(place, block, ("type", *good))
+
+
+def _is_good(block: JsonObject, name: str) -> bool:
+    value = block.get(name)
+    if name == "input":
+        return name in block and (block["type"] == "tool_use" or isinstance(value, dict))
+    if name in ("id", "tool_use_id") and block["type"] != "tool_use":
+        return isinstance(value, str) and LEGAL.fullmatch(value) is not None
+    return isinstance(value, FIELDS[name]) and (bool(value) or name in MAY_BE_EMPTY)
+
+
+def _call(place: Place, block: JsonObject) -> Call:
+    raw = dump_json(block["input"]) if "input" in block else ""
+    return Call(place, id_at(place.inside("id"), block.get("id")), text_at(place.inside("name"), block["name"]), raw)

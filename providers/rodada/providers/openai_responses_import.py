@@ -1,0 +1,245 @@
+"""
+Stored input items of the Responses API as a conversation.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby, starmap
+
+from rodada.providers.import_reading import (
+    Place,
+    id_at,
+    kept,
+    left_out,
+    media_of_url,
+    objects_at,
+    parted,
+    read_messages,
+    text_at,
+    told_in_words,
+)
+from rodada.providers.import_steps import Call, Result, Said, Step, Turn
+from rodada.providers.imported import Change, ChangeKind, Imported
+from rodada.providers.importing import UNANSWERED, Origin, repaired
+from rodada.providers.openai_request import heard_parts
+from rodada.providers.openai_responses_input import CALLS, OUTPUTS, WIRE
+from rodada.providers.openai_responses_output import piece_of, raw_arguments, visible_text
+from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
+from rodada.statemachine.messages import Media, Part, Text
+
+# The items of a turn, with the fields in which the wire takes them back.
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "message": ("type", "role", "content", "id", "status", "phase"),
+    "reasoning": ("type", "id", "summary", "encrypted_content", "content"),
+    "function_call": ("type", "call_id", "name", "arguments", "id", "status", "async", "namespace", "caller"),
+    "custom_tool_call": ("type", "call_id", "name", "input", "id", "async", "namespace", "caller"),
+}
+# What only an answer says of an item; it says nothing of what was said.
+OF_ANSWERS = frozenset({"created_by", "parsed_arguments", "status", "async_"})
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "status": ("in_progress", "completed", "incomplete"),
+    "phase": ("commentary", "final_answer"),
+}
+STRINGS = ("id", "encrypted_content", "namespace")
+# Items of the vendor's own tools that hold their results: they stand as they are.
+HOSTED = frozenset(
+    (
+        *("web_search_call", "file_search_call", "code_interpreter_call"),
+        *("mcp_call", "mcp_list_tools", "compaction"),
+    )
+)
+SAID_PARTS: Mapping[str, tuple[str, ...]] = {
+    "output_text": ("text", "annotations", "logprobs"),
+    "refusal": ("refusal",),
+}
+SHOWN = ("input_image", "input_file")
+TEXTS = ("input_text", "output_text", "text")
+
+
+def from_messages(messages: Sequence[object], *, unanswered: str = UNANSWERED) -> Imported:
+    """
+    Stored input items as a conversation.
+
+    Args:
+        messages: as they stand in the `input` of a request, the items of answers among them: dicts, or objects of the
+            SDK.
+        unanswered: what the model is told of a call whose result was not stored.
+
+    Raises:
+        UnreadableMessages: what is no item of this API; `AmbiguousResult` where a result may answer several calls.
+    """
+    return repaired(Origin(WIRE, unanswered=unanswered), _steps(messages))
+
+
+def _steps(messages: object) -> Iterator[Step | Change]:
+    read: list[tuple[Place, JsonObject]] = []
+    hosted: set[str] = set()
+    for place, item, mended in read_messages(WIRE, messages):
+        yield from mended
+        if _kind(item) in HOSTED:  # the vendor wants each once, and under its id
+            item_id = item.get("id")
+            if not isinstance(item_id, str) or item_id in hosted:
+                yield left_out(place, item)
+                continue
+            hosted.add(item_id)
+        read.append((place, item))
+    for by_model, group in groupby(read, _is_of_model):
+        if by_model:
+            yield from _turn(group)
+        else:
+            yield from chain.from_iterable(starmap(_other, group))
+
+
+def _is_of_model(read: tuple[Place, JsonObject]) -> bool:
+    _, item = read
+    kind = _kind(item)
+    if kind == "message":
+        return item.get("role") == "assistant"
+    return kind in FIELDS or kind in HOSTED
+
+
+def _kind(item: JsonObject) -> str:
+    kind = item.get("type")
+    return kind if isinstance(kind, str) and kind else "message"
+
+
+# The person, and the results
+
+
+def _other(place: Place, item: JsonObject) -> Iterator[Step | Change]:
+    kind = _kind(item)
+    if kind in OUTPUTS:
+        yield from _result(place, item)
+    elif kind != "message":
+        yield left_out(place, item)
+    elif item.get("role") == "user":
+        _, others = kept(place, item, ("type", "role", "content", "id", "status"))
+        parts, changes = parted(each for at, part in _content(place, item, "content") for each in _parts(at, part))
+        yield from others
+        yield from changes
+        yield Said(place, parts)
+    elif item.get("role") in ("system", "developer"):
+        texts = [text_at(at.inside("text"), part.get("text")) for at, part in _content(place, item, "content")]
+        yield place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(texts))
+    else:
+        raise place.inside("role").unreadable("user, assistant, system or developer", item.get("role"))
+
+
+def _content(place: Place, item: JsonObject, key: str) -> Iterable[tuple[Place, JsonObject]]:
+    content, inside = item.get(key), place.inside(key)
+    if isinstance(content, str):
+        return [(inside, {"type": "input_text", "text": content})]
+    return list(objects_at(inside, content))
+
+
+def _parts(place: Place, part: JsonObject) -> Iterator[Part | Change]:
+    kind = part.get("type")
+    if kind in TEXTS:
+        found, others = kept(place, part, ("type", "text"))
+        yield from others
+        yield Text(text_at(place.inside("text"), found.get("text")))
+    elif kind in SHOWN:
+        yield from _shown(place, part)
+    else:
+        yield left_out(place, part)
+
+
+def _shown(place: Place, part: JsonObject) -> Iterator[Part | Change]:
+    media = _media(part)
+    if media is None:
+        change, told = told_in_words(place, part, str(part["type"]))
+        yield change
+        yield Text(told)
+        return
+    known = ("type", "image_url", "file_data", "filename")
+    # How closely an image is looked at is decided anew in each request.
+    _, others = kept(place, {key: value for key, value in part.items() if (key, value) != ("detail", "auto")}, known)
+    yield from others
+    yield media
+
+
+def _media(part: JsonObject) -> Media | None:
+    if part["type"] == "input_image":
+        return media_of_url(part.get("image_url"))
+    return media_of_url(part.get("file_data"), part.get("filename"))
+
+
+def _result(place: Place, item: JsonObject) -> Iterator[Step | Change]:
+    _, others = kept(place, item, ("type", "call_id", "output", "id", "status", "name"))
+    yield from others
+    output: JsonValue = item.get("output")
+    given: JsonObject = item if output is None or isinstance(output, str | list) else {"output": dump_json(output)}
+    parts, changes = parted(each for at, part in _content(place, given, "output") for each in _parts(at, part))
+    yield from changes
+    status, told = heard_parts(parts)
+    yield Result(place, id_at(place.inside("call_id"), item.get("call_id")), told, status)
+
+
+# The model
+
+
+def _turn(items: Iterable[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
+    first: Place | None = None
+    native: list[JsonObject] = []
+    calls: list[Call] = []
+    for place, item in items:
+        found, changes = _item(place, item)
+        first = first or place
+        yield from changes
+        if found is None:
+            continue
+        native.append(found)
+        if found["type"] in CALLS:
+            call_id = id_at(place.inside("call_id"), found.get("call_id"))
+            name = text_at(place.inside("name"), found.get("name"))
+            calls.append(Call(place, call_id, name, raw_arguments(found)))
+    if first is not None:
+        yield Turn(first, visible_text(native), tuple(calls), tuple(map(piece_of, native)))
+
+
+def _item(place: Place, item: JsonObject) -> tuple[JsonObject | None, Iterable[Change]]:
+    """
+    An item of a turn in the form in which the wire takes it back; None for one that it would refuse.
+    """
+    kind = _kind(item)
+    if kind in HOSTED:
+        return item, ()
+    if kind in CALLS and not text_at(place.inside("name"), item.get("name")):
+        return None, [left_out(place, item, "a call without a name")]
+    if kind == "reasoning" and not isinstance(item.get("summary", []), list):
+        return None, [left_out(place, item)]
+    known = [name for name in FIELDS[kind] if _is_good(name, item.get(name))]
+    told: JsonObject = {key: value for key, value in item.items() if key in known or key not in OF_ANSWERS}
+    found, others = kept(place, told, known)
+    found["type"] = kind
+    if kind == "custom_tool_call":
+        found["input"] = raw_arguments(item)
+    if kind != "message":
+        return found, others
+    found["content"], changes = _said_parts(place.inside("content"), item.get("content"))
+    return (found if found["content"] != [] else None), [*others, *changes]
+
+
+def _is_good(name: str, value: JsonValue) -> bool:
+    if name in WORDS:
+        return value in WORDS[name]
+    return name not in STRINGS or isinstance(value, str)
+
+
+def _said_parts(place: Place, content: JsonValue) -> tuple[JsonValue, list[Change]]:
+    if isinstance(content, str):
+        return content, []
+    said: list[JsonValue] = []
+    changes: list[Change] = []
+    for at, part in objects_at(place, content):
+        kind = "output_text" if part.get("type") in TEXTS else str(part.get("type"))
+        if kind not in SAID_PARTS:
+            changes.append(left_out(at, part))
+            continue
+        words = SAID_PARTS[kind][0]
+        text_at(at.inside(words), part.get(words))
+        found, others = kept(
+            at, {key: value for key, value in part.items() if key != "parsed"}, ("type", *SAID_PARTS[kind])
+        )
+        said.append({words: "", **found, "type": kind})
+        changes += others
+    return said, changes
