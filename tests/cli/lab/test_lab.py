@@ -256,6 +256,24 @@ REFUSED: dict[str, tuple[JsonValue, str]] = {
         {"calls": [{"id": "a", "name": "f", "arguments": {"x": {"$result": "b"}}}]},
         "calls[0]: 'a' needs 'b', and there is no call with that id",
     ),
+    "two results of the same": (
+        {
+            "calls": [
+                {"id": "a", "name": "f", "arguments": {"x": 1, "y": 2}, "deterministic": True, "result": 1},
+                {"id": "b", "name": "f", "arguments": {"y": 2, "x": 1}, "deterministic": True, "result": 2},
+            ]
+        },
+        "calls[1]: 'b' is deterministic and ends otherwise than calls[0], which has the same name and arguments",
+    ),
+    "a result and a failure of the same": (
+        {
+            "calls": [
+                {"id": "a", "name": "f", "deterministic": True},
+                {"id": "b", "name": "f", "deterministic": True, "fails": "No."},
+            ]
+        },
+        "calls[1]: 'b' is deterministic and ends otherwise than calls[0], which has the same name and arguments",
+    ),
     "itself": (
         {"calls": [{"id": "a", "name": "f", "depends_on": ["a"]}]},
         "calls: these wait for one another: a needs a",
@@ -269,6 +287,15 @@ def test_what_could_never_run_is_refused_with_its_place(case: str) -> None:
     with pytest.raises(FormatError) as error:
         calls_of(value)
     assert str(error.value) == told
+
+
+def test_the_same_may_end_otherwise_where_no_call_says_that_it_cannot() -> None:
+    said: JsonObject = {"name": "f", "arguments": {"x": 1}}
+    assert of(
+        {**said, "id": "a", "deterministic": True, "result": 1},
+        {**said, "id": "b", "result": 2},
+        {**said, "id": "c", "deterministic": True, "result": 1},
+    )
 
 
 def test_a_cycle_is_told_in_its_direction() -> None:

@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from rodada.cli.lab.references import referred
 from rodada.statemachine.errors import FormatError
-from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, parse_json
+from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, canonical_json, parse_json
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ def calls_of(value: JsonValue) -> tuple[LabCall, ...]:
     The calls that some JSON stands for.
 
     Raises:
-        FormatError: malformed, an unknown or a repeated id, or a cycle.
+        FormatError: malformed, an unknown or a repeated id, a cycle, or deterministic calls that contradict each other.
     """
     listed = value.get("calls") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(listed, list) or len(value) > 1:
@@ -76,6 +76,7 @@ def calls_of(value: JsonValue) -> tuple[LabCall, ...]:
     calls = tuple(_call(each, f"calls[{position}]") for position, each in enumerate(listed))
     _check_ids(calls)
     _check_cycles(calls)
+    _check_ends(calls)
     return calls
 
 
@@ -168,3 +169,15 @@ def _check_cycles(calls: tuple[LabCall, ...]) -> None:
     except graphlib.CycleError as error:
         cycle = cast("list[str]", error.args[1])[::-1]
         raise FormatError("calls", f"these wait for one another: {' needs '.join(cycle)}") from None
+
+
+def _check_ends(calls: tuple[LabCall, ...]) -> None:
+    # The loop answers a deterministic call once for all with the same name and arguments.
+    first: dict[tuple[str, str], int] = {}
+    for position, call in enumerate(calls):
+        if not call.deterministic:
+            continue
+        same = first.setdefault((call.name, canonical_json(call.arguments)), position)
+        if (call.result, call.fails) != (calls[same].result, calls[same].fails):
+            told = f"{call.id!r} is deterministic and ends otherwise than calls[{same}], which has the same"
+            raise FormatError(f"calls[{position}]", f"{told} name and arguments")
