@@ -3,11 +3,18 @@ Claude models over the Anthropic Messages API.
 """
 
 import asyncio
-import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol, cast
 
+from rodada.providers.anthropic_client import (
+    AnyClient,
+    checked_client,
+    new_client,
+    secret_of,
+    sends_events,
+    timeout_of,
+)
 from rodada.providers.anthropic_import import from_messages
 from rodada.providers.anthropic_stream import StreamedMessage
 from rodada.providers.anthropic_wire import (
@@ -22,12 +29,11 @@ from rodada.providers.anthropic_wire import (
     turn_of_message,
 )
 from rodada.providers.clients import LoopClients
-from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
+from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
 from rodada.providers.failures import broken_pairs, code_of, from_answer, from_transport, short
 from rodada.providers.request_size import check_size
 from rodada.providers.sse import PATIENCE, event_data, read_on
 from rodada.statemachine.errors import (
-    InvalidValue,
     ProviderAuthentication,
     ProviderError,
     ProviderGarbled,
@@ -43,13 +49,12 @@ from rodada.statemachine.request import ModelRequest
 
 if TYPE_CHECKING:
     import httpx2
-    from anthropic import APIStatusError, AsyncAnthropic, Timeout
+    from anthropic import APIStatusError
 
 __all__ = ["Anthropic", "from_messages", "to_messages"]
 
 NAME = "Anthropic"
 KEY_VARIABLES = ("ANTHROPIC_API_KEY",)
-CONNECT_SECONDS = 10.0
 SPENT = frozenset({"enforced_spend_limit_reached", "contract_spend_limit_reached"})
 STATUSES = {  # that an error within a stream would have had as an answer
     "invalid_request_error": 400,
@@ -108,7 +113,9 @@ class Anthropic:
         model: for example "claude-opus-5-5". A name that tells no version is taken for one of the newest.
         api_key: else the environment variable ANTHROPIC_API_KEY.
         base_url: root of the API, else ANTHROPIC_BASE_URL, else the vendor's.
-        client: a ready `AsyncAnthropic`; it is used, without its retries, and never closed.
+        client: a ready `AsyncAnthropic`, or the async client of a cloud that serves Claude: `AsyncAnthropicBedrock`
+            (which cannot stream), `AsyncAnthropicBedrockMantle`, `AsyncAnthropicVertex`, `AsyncAnthropicFoundry`,
+            `AsyncAnthropicAWS`, `AsyncAnthropicGoogleCloud`. It is used, without its retries, and never closed.
         max_output_tokens: the most that one turn may have, thinking included.
         options: further arguments of `messages.create`, such as `{"cache_control": {"type": "ephemeral"}}` or
             `{"thinking": {...}}`, in every call as they are. One thing is mended: manual thinking ("enabled") is
@@ -127,7 +134,7 @@ class Anthropic:
         *,
         api_key: str | None = None,
         base_url: str | None = None,
-        client: "AsyncAnthropic | None" = None,
+        client: "AnyClient | None" = None,
         max_output_tokens: int = 16_000,
         options: Mapping[str, object] | None = None,
     ) -> None:
@@ -137,9 +144,10 @@ class Anthropic:
         self._traits = Traits.of(model)
         self._max_output_tokens = max_output_tokens
         self._options = checked_options(NAME, options or {}, ELSEWHERE)
-        given = None if client is None else _checked_client(client, api_key, base_url)
-        self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else given.api_key or ""
-        self._clients = LoopClients(NAME, lambda: _new_client(self._key, base_url), given)
+        given = None if client is None else checked_client(NAME, client, api_key, base_url)
+        self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else secret_of(given)
+        self._streams = given is None or sends_events(given)
+        self._clients = LoopClients["AnyClient"](NAME, lambda: new_client(self._key, base_url), given)
 
     def __repr__(self) -> str:
         return f"{NAME}({self.model!r})"
@@ -167,9 +175,9 @@ class Anthropic:
     @property
     def streams(self) -> bool:
         """
-        It can.
+        Whether it can: always, but over an `AsyncAnthropicBedrock`.
         """
-        return True
+        return self._streams
 
     async def aclose(self) -> None:
         """
@@ -193,13 +201,13 @@ class Anthropic:
         return ProviderGarbled(WIRE, told, status=reply.http_response.status_code, request_id=reply.request_id)
 
     async def _streamed(
-        self, client: "AsyncAnthropic", call: dict[str, object], request: ModelRequest, watch: Watch
+        self, client: AnyClient, call: dict[str, object], request: ModelRequest, watch: Watch
     ) -> ModelTurn:
         create = cast(Callable[..., _Opening], client.messages.with_streaming_response.create)
         try:
             async with (
                 asyncio.timeout(request.seconds),
-                create(**call, stream=True, timeout=_timeout(request.seconds)) as reply,
+                create(**call, stream=True, timeout=timeout_of(request.seconds)) as reply,
             ):
                 return await self._put_together(reply, request, watch)
         except TimeoutError:
@@ -239,38 +247,16 @@ class Anthropic:
         if delta is not None:
             watch(delta)
 
-    async def _send(self, client: "AsyncAnthropic", call: dict[str, object], seconds: float | None) -> _Reply:
+    async def _send(self, client: AnyClient, call: dict[str, object], seconds: float | None) -> _Reply:
         create = cast(Callable[..., Awaitable[_Reply]], client.messages.with_raw_response.create)
         try:
             async with asyncio.timeout(seconds):
-                return await create(**call, timeout=_timeout(seconds))
+                return await create(**call, timeout=timeout_of(seconds))
         except TimeoutError:
             raise ProviderTimeout(WIRE, f"no answer within {seconds} s") from None
         except Exception as error:  # noqa: BLE001
             # whatever the SDK raises; not chained, for its exceptions hold the request with key and content
             raise _failure(error, self._key) from None
-
-
-def _timeout(seconds: float | None) -> "Timeout":
-    from anthropic import Timeout
-
-    # an explicit one, or the SDK refuses large max_tokens before it sends anything
-    return Timeout(seconds, connect=min(CONNECT_SECONDS, seconds or CONNECT_SECONDS))
-
-
-def _new_client(key: str, base_url: str | None) -> "AsyncAnthropic":
-    from anthropic import AsyncAnthropic, Timeout
-
-    return AsyncAnthropic(
-        api_key=key, base_url=base_url, max_retries=0, timeout=Timeout(600.0, connect=CONNECT_SECONDS)
-    )
-
-
-def _checked_client(client: "AsyncAnthropic", api_key: str | None, base_url: str | None) -> "AsyncAnthropic":
-    if not inspect.iscoroutinefunction(client.close):
-        raise InvalidValue(f"{NAME}.client", f"{type(client).__name__} is a sync client: give an AsyncAnthropic")
-    refuse_beside_client(NAME, api_key, base_url)
-    return client.with_options(max_retries=0)
 
 
 def _is_manual(thinking: object) -> bool:

@@ -112,7 +112,8 @@ class Google:
         model: such as "gemini-3.8-flash".
         api_key: else GOOGLE_API_KEY, else GEMINI_API_KEY.
         base_url: another address, such as a gateway's; else GOOGLE_GEMINI_BASE_URL, else the vendor's.
-        client: a ready `genai.Client(...).aio`: it is used and not closed, and only on one event loop.
+        client: a ready `genai.Client(...).aio`, also one for Vertex AI (`enterprise=True`): it is used and not closed,
+            and only on one event loop.
         max_output_tokens: of one call, thinking included; None is the model's own limit.
         options: further fields of `GenerateContentConfig`, handed over as they are.
 
@@ -139,7 +140,7 @@ class Google:
         limit = {} if max_output_tokens is None else {"max_output_tokens": max_output_tokens}
         self._options = checked_options(NAME, options or {}, ELSEWHERE) | limit
         given = None if client is None else _Client(_checked_client(client, api_key, base_url))
-        self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else ""
+        self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else _key_of(client)
         self._clients = LoopClients(NAME, lambda: _new_client(self._key, base_url), given)
         self._config: GenerateContentConfig | None = None
 
@@ -235,6 +236,14 @@ def _checked_client(client: "AsyncClient", api_key: str | None, base_url: str | 
         raise InvalidValue(f"{NAME}.client", "must be the async client: pass `genai.Client(...).aio`")
     refuse_beside_client(NAME, api_key, base_url)
     return client
+
+
+def _key_of(client: "AsyncClient | None") -> str:
+    """
+    The key that a given client sends, which no error may show; the SDK has no public place for it.
+    """
+    key = getattr(getattr(client, "_api_client", None), "api_key", None)
+    return key if isinstance(key, str) else ""
 
 
 def _new_client(key: str, base_url: str | None) -> _Client:

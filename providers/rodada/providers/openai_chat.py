@@ -60,7 +60,8 @@ class OpenAIChat:
             server OPENAI_CHAT_API_KEY, and without that none is needed.
         base_url: of another server, with its `/v1`; OPENAI_BASE_URL is not read, so that nothing ambient redirects a
             conversation.
-        client: a ready `openai.AsyncOpenAI`, used on one event loop and never closed; its retries are not used.
+        client: a ready `openai.AsyncOpenAI`, `AsyncAzureOpenAI` or `AsyncBedrockOpenAI`, used on one
+            event loop and never closed; its retries are not used.
         max_output_tokens: of one reply, hidden reasoning included; None is the server's own limit.
         options: further arguments of `chat.completions.create`, such as `temperature`, `reasoning_effort` or
             `extra_body`; `parallel_tool_calls` is left out where there are no tools.

@@ -40,7 +40,7 @@ def new_client(key: str, base_url: str | None) -> "AsyncOpenAI":
 
 def checked_client(provider: str, client: object, api_key: str | None, base_url: str | None) -> "AsyncOpenAI":
     """
-    A client that the host made, used without its retries.
+    A client that the host made, for OpenAI, Azure or Bedrock, used without its retries.
 
     Raises:
         InvalidValue: another kind of client, or a key or an address beside it.
@@ -48,6 +48,13 @@ def checked_client(provider: str, client: object, api_key: str | None, base_url:
     from openai import AsyncOpenAI
 
     if not isinstance(client, AsyncOpenAI):
-        raise InvalidValue(f"{provider}.client", f"needs an openai.AsyncOpenAI, not a {type(client).__name__}")
+        name = type(client).__name__
+        raise InvalidValue(f"{provider}.client", f"needs an openai.{_async_name(name)}, not a {name}")
     refuse_beside_client(provider, api_key, base_url)
     return client.with_options(max_retries=0)
+
+
+def _async_name(name: str) -> str:
+    import openai
+
+    return f"Async{name}" if name.endswith("OpenAI") and hasattr(openai, f"Async{name}") else "AsyncOpenAI"

@@ -59,7 +59,8 @@ class OpenAIResponses:
         model: as the vendor names it.
         api_key: else the environment variable OPENAI_API_KEY.
         base_url: of another server; OPENAI_BASE_URL is not read, so that nothing ambient redirects a conversation.
-        client: a ready `openai.AsyncOpenAI`, used on one event loop and never closed; its retries are not used.
+        client: a ready `openai.AsyncOpenAI`, `AsyncAzureOpenAI` or `AsyncBedrockOpenAI`, used on one
+            event loop and never closed; its retries are not used.
         max_output_tokens: of one reply, hidden reasoning included; None is the model's own limit.
         options: further arguments of `responses.create`, such as `reasoning`, `text` or `prompt_cache_key`.
 
