@@ -5,31 +5,23 @@ one of our own errors.
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import TypeAlias
 
-import anthropic
 import httpx2
-import openai
 import pytest
-from attrs import define, field, frozen
-from google.genai import Client
-from google.genai.client import DebugConfig
-from google.genai.types import HttpOptions
+from attrs import field, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rodada.providers.anthropic import Anthropic
-from rodada.providers.google import Google
 from rodada.providers.loopback import Altered, Call, Turn, WireName
 from rodada.providers.loopback.json_values import Object, obj, read
-from rodada.providers.openai_chat import OpenAIChat
-from rodada.providers.openai_responses import OpenAIResponses
 from rodada.statemachine import Conversation, Exchange, ModelTurn, Status, Text, ToolResult, UserMessage
 from rodada.statemachine import Stop as Ended
 from rodada.statemachine.errors import ProviderError
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 from support.garbling import COMMON, ODD, Garble, Pieces, every_put, garbled, garbles, in_chunks
+from support.line import Line, provider_at
 from support.stage import KEY, MODELS, WIRES, AnyProvider, set_stage
 from support.streams import cuts
 from support.wire_pairs import pair_faults
@@ -49,60 +41,6 @@ TYPES = {False: "application/json", True: "text/event-stream"}
 Sent: TypeAlias = Mapping[bool, tuple[Pieces, ...]]
 
 
-@define
-class Line(httpx2.AsyncBaseTransport):
-    """
-    A connection that answers with what it is given, and keeps what it was asked.
-    """
-
-    answers: list[tuple[str, list[bytes]]] = field(factory=list[tuple[str, list[bytes]]])
-    asked: list[bytes] = field(factory=list[bytes])
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        self.asked.append(await request.aread())
-        kind, chunks = self.answers.pop(0)
-        return httpx2.Response(200, headers={"content-type": kind}, stream=Chunks(chunks))
-
-
-class Chunks(httpx2.AsyncByteStream):
-    """
-    A body that comes in chunks.
-    """
-
-    def __init__(self, chunks: list[bytes]) -> None:
-        self._chunks = chunks
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for chunk in self._chunks:
-            yield chunk
-
-
-def _anthropic(http: httpx2.AsyncClient) -> AnyProvider:
-    return Anthropic(MODELS["anthropic"][0], client=anthropic.AsyncAnthropic(api_key=KEY, http_client=http))
-
-
-def _openai(http: httpx2.AsyncClient) -> AnyProvider:
-    return OpenAIResponses(MODELS["openai"][0], client=openai.AsyncOpenAI(api_key=KEY, http_client=http))
-
-
-def _openai_chat(http: httpx2.AsyncClient) -> AnyProvider:
-    return OpenAIChat(MODELS["openai_chat"][0], client=openai.AsyncOpenAI(api_key=KEY, http_client=http))
-
-
-def _google(http: httpx2.AsyncClient) -> AnyProvider:
-    options = HttpOptions(api_version="v1beta", httpx_async_client=http)
-    made = Client(enterprise=False, api_key=KEY, debug_config=DebugConfig(client_mode=""), http_options=options)
-    return Google(MODELS["google"][0], client=made.aio)
-
-
-MADE: Mapping[WireName, Callable[[httpx2.AsyncClient], AnyProvider]] = {
-    "anthropic": _anthropic,
-    "openai": _openai,
-    "openai_chat": _openai_chat,
-    "google": _google,
-}
-
-
 @frozen
 class Talk:
     """
@@ -120,10 +58,7 @@ class Talk:
         The turn that comes of a reply.
         """
         self.line.answers.append((TYPES[request.stream], chunks))
-        try:
-            return self.runner.run(self.provider.ask(request, lambda delta: None))
-        finally:
-            self.line.answers.clear()
+        return self.runner.run(self.provider.ask(request, lambda delta: None))
 
 
 @pytest.fixture(name="talk", scope="module", params=WIRES)
@@ -134,7 +69,7 @@ def _talk(request: pytest.FixtureRequest) -> Generator[Talk]:
     with asyncio.Runner() as runner:
         http = httpx2.AsyncClient(transport=line)
         try:
-            yield Talk(wire, runner, line, MADE[wire](http), sent)
+            yield Talk(wire, runner, line, provider_at(http, wire, MODELS[wire][0]), sent)
         finally:
             runner.run(http.aclose())
 
