@@ -12,7 +12,6 @@ from rodada.providers.import_steps import Call, Result, Said, Step, Turn
 from rodada.providers.imported import Change, ChangeKind, Imported
 from rodada.providers.importing import UNANSWERED, Origin, repaired
 from rodada.statemachine import (
-    Conversation,
     Exchange,
     Media,
     ModelTurn,
@@ -24,6 +23,7 @@ from rodada.statemachine import (
     UserMessage,
 )
 from rodada.statemachine.errors import AmbiguousResult
+from support.imports import kinds, told
 
 NOWHERE = Place("wire", 0, "")
 WITH_IDS, WITHOUT_IDS = Origin("wire"), Origin("wire", has_ids=False)
@@ -59,37 +59,6 @@ def _placed(at: int, step: Step) -> Step:
     if isinstance(step, Turn):
         return evolve(step, place=place, calls=tuple(evolve(call, place=place) for call in step.calls))
     return evolve(step, place=place)
-
-
-def told(conversation: Conversation) -> list[str]:
-    """
-    A conversation with a line for each entry; calls as "id=result".
-    """
-    return [_line(entry) for entry in conversation.entries]
-
-
-def _line(entry: object) -> str:
-    match entry:
-        case UserMessage():
-            return f"U {entry.told}"
-        case ModelTurn():
-            return f"T {entry.text}"
-        case Exchange():
-            results = [f"{each.id}={_short(each)}" for each in entry.results]
-            return " ".join(["X", *filter(None, [entry.turn.text]), *results])
-        case _:
-            raise TypeError
-
-
-def _short(result: ToolResult) -> str:
-    return result.status.value if result.status is Status.OUTCOME_UNKNOWN else result.told
-
-
-def kinds(found: Imported) -> list[str]:
-    """
-    The report, a line for each change.
-    """
-    return [f"{each.index} {each.kind.value} {each.told}".strip() for each in found.report]
 
 
 def test_a_whole_history_is_what_it_says_and_has_no_report() -> None:

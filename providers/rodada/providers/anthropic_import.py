@@ -76,7 +76,7 @@ def _steps(messages: object) -> Iterator[Step | Change]:
             case "system":
                 yield place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(_text(*each) for each in content))
             case other:
-                raise place.inside("role").unreadable("user, assistant or system", other)
+                raise place.strange_role("user, assistant or system", other)
 
 
 def _blocks(place: Place, content: JsonValue) -> Iterable[tuple[Place, JsonObject]]:
@@ -203,7 +203,7 @@ def _is_good(block: JsonObject, name: str) -> bool:
         return name in block and (block["type"] == "tool_use" or isinstance(value, dict))
     if name in ("id", "tool_use_id") and block["type"] != "tool_use":
         return isinstance(value, str) and LEGAL.fullmatch(value) is not None
-    return isinstance(value, FIELDS[name]) and (bool(value) or name in MAY_BE_EMPTY)
+    return isinstance(value, FIELDS[name]) and (value != "" or name in MAY_BE_EMPTY)
 
 
 def _call(place: Place, block: JsonObject) -> Call:

@@ -74,7 +74,7 @@ def _steps(messages: object) -> Iterator[Step | Change]:
                 texts = (text_at(at.inside("text"), part.get("text")) for at, part in parts)
                 yield place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(texts))
             case other:
-                raise place.inside("role").unreadable("user, model, function, tool or system", other)
+                raise place.strange_role("user, model, function, tool or system", other)
 
 
 def _guessed(parts: Iterable[tuple[Place, JsonObject]]) -> str:

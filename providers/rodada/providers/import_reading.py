@@ -5,6 +5,7 @@ Stored messages as plain JSON: a stranger's data, read with the place of everyth
 import base64
 import binascii
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
@@ -17,6 +18,8 @@ from rodada.statemachine.jsontext import DEEPEST, JsonError, JsonObject, JsonVal
 from rodada.statemachine.messages import Media, Part
 
 DEEPEST_STORED = 2 * DEEPEST  # arguments may be as deep as the wires take them, and stand some levels down
+LARGEST = 2**53
+MOST_BITS = 10_000  # Python writes and reads no longer integers
 DATA_URL = re.compile(r"data:([^;,]+)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
 KINDS: Mapping[type, str] = {
     dict: "an object",
@@ -49,7 +52,19 @@ class Place:
         """
         The error for something that cannot be read.
         """
-        return UnreadableMessages(self.wire, self.index, self.path, expected, kind_of(found))
+        return self.refused(expected, kind_of(found))
+
+    def refused(self, expected: str, told: str) -> UnreadableMessages:
+        """
+        The same where its kind does not say what is wrong.
+        """
+        return UnreadableMessages(self.wire, self.index, self.path, expected, told)
+
+    def strange_role(self, known: str, role: JsonValue) -> UnreadableMessages:
+        """
+        The error for a message of nobody who speaks on the wire.
+        """
+        return self.inside("role").refused(known, repr(shown(role)) if isinstance(role, str) else kind_of(role))
 
     def change(self, kind: ChangeKind, told: str = "", content: str = "") -> Change:
         """
@@ -96,9 +111,11 @@ def read_messages(wire: str, given: object) -> Iterator[tuple[Place, JsonObject,
 
 def _plain(place: Place, trail: tuple[str | int, ...], value: object) -> JsonValue:
     if len(trail) > DEEPEST_STORED:
-        raise place.unreadable(f"at most {DEEPEST_STORED} levels", "more of them")
-    if value is None or isinstance(value, str | int | float):
+        raise place.refused(f"at most {DEEPEST_STORED} levels", "more of them")
+    if value is None or isinstance(value, str):
         return value
+    if isinstance(value, int | float):
+        return _number(_at(place, trail), value) if abs(value) > LARGEST or value != value else value
     if isinstance(value, dict):
         members = cast("dict[object, object]", value).items()
         return {key: _plain(place, (*trail, key), each) for key, each in _named(place, trail, members)}
@@ -107,6 +124,14 @@ def _plain(place: Place, trail: tuple[str | int, ...], value: object) -> JsonVal
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     return _plain(place, (*trail, 0), _dumped(_at(place, trail), value))
+
+
+def _number(place: Place, value: float) -> float:
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, int) and value.bit_length() <= MOST_BITS:
+        return value
+    raise place.refused("a number that JSON can hold", "another one")
 
 
 def _named(
@@ -143,7 +168,7 @@ def _sendable(place: Place, value: JsonValue) -> tuple[JsonValue, bool]:
         clean = clean_text(text)
         return (value, False) if clean is text or clean == text else (parse_json(clean), True)
     except (JsonError, ValueError, RecursionError):
-        raise place.unreadable("JSON that can be sent", "numbers or keys that it cannot hold") from None
+        raise place.refused("JSON that can be sent", "keys that are one without their lone surrogates") from None
 
 
 # Members of a message

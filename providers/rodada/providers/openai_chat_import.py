@@ -56,7 +56,7 @@ def _steps(messages: object) -> Iterator[Step | Change]:
             case "tool" | "function":
                 yield from _result(place, message)
             case other:
-                raise place.inside("role").unreadable("system, developer, user, assistant, tool or function", other)
+                raise place.strange_role("system, developer, user, assistant, tool or function", other)
 
 
 def _content(place: Place, message: JsonObject) -> Iterable[tuple[Place, JsonObject]]:

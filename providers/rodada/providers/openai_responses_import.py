@@ -121,7 +121,7 @@ def _other(place: Place, item: JsonObject) -> Iterator[Step | Change]:
         texts = [text_at(at.inside("text"), part.get("text")) for at, part in _content(place, item, "content")]
         yield place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(texts))
     else:
-        raise place.inside("role").unreadable("user, assistant, system or developer", item.get("role"))
+        raise place.strange_role("user, assistant, system or developer", item.get("role"))
 
 
 def _content(place: Place, item: JsonObject, key: str) -> Iterable[tuple[Place, JsonObject]]:
