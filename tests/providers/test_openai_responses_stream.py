@@ -274,6 +274,7 @@ SENT = frames(RESPONSE)
         ({"type": "error", "error": {"type": "server_error", "message": KEY}}, ProviderOverloaded, "server_error"),
         ({"type": "error", "error": {"code": 429, "message": "Slow."}}, ProviderOverloaded, None),
         ({"type": "error", "error": "Slow."}, ProviderOverloaded, None),
+        ({"type": "error", "code": "429", "message": "Slow."}, ProviderOverloaded, None),
         ({"error": {"code": "insufficient_quota"}}, ProviderQuota, "insufficient_quota"),
         (
             {"type": "response.failed", "response": {"status": "failed", "error": {"code": "server_error"}}},

@@ -70,8 +70,9 @@ def from_told_error(provider: str, error: JsonValue, secret: str) -> ProviderErr
     """
     told = error if isinstance(error, dict) else JsonObject()
     code, kind = code_of(told.get("code")), code_of(told.get("type"))
+    kind = None if kind == EVENT else kind  # the name of the event
     message = short(code_of(told.get("message"), error) or "", secret)
-    words = [word for word in (code, kind) if word not in (None, EVENT)]
+    words = [word for word in (code, kind) if word]
     status = _status_of(told.get("code"))
     if status is not None:
         return from_answer(provider, status, message or f"HTTP status {status}", {}, kind=_class_of(kind), code=kind)
