@@ -59,6 +59,13 @@ def test_what_is_set_elsewhere_is_refused_and_the_place_named(name: str) -> None
 
 
 @every_provider
+@pytest.mark.parametrize("extra", [[1], "x"])
+def test_an_extra_body_that_is_no_mapping_is_refused(name: str, extra: object) -> None:
+    told = refused(name, api_key=KEY, options={"extra_body": extra})
+    assert told == f"{name}.options['extra_body']: takes a mapping, not a {type(extra).__name__}"
+
+
+@every_provider
 @pytest.mark.parametrize("beside", [{"api_key": KEY}, {"base_url": "http://127.0.0.1:9"}], ids=str)
 def test_a_key_or_an_address_beside_a_client_is_refused(name: str, beside: dict[str, object]) -> None:
     told = refused(name, client=CLIENTS[name](), **beside)

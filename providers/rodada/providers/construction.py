@@ -12,6 +12,9 @@ from typing import cast
 from rodada.statemachine.errors import InvalidValue, MissingExtra, MissingKey
 
 
+EXTRA = "extra_body"
+
+
 def need_sdk(package: str, module: str, extra: str) -> None:
     """
     Import the vendor's SDK when a provider is built. Imported within the first call it would hold the event loop, and
@@ -45,8 +48,11 @@ def checked_options(provider: str, options: Mapping[str, object], elsewhere: Map
     where they are set.
 
     Raises:
-        InvalidValue: one is set elsewhere, also in `extra_body`, or as `camelCase`.
+        InvalidValue: one is set elsewhere, also in `extra_body`, or as `camelCase`; or `extra_body` is no mapping.
     """
+    extra = options.get(EXTRA)
+    if extra is not None and not isinstance(extra, Mapping):
+        raise InvalidValue(f"{provider}.options[{EXTRA!r}]", f"takes a mapping, not a {type(extra).__name__}")
     for name in _names(options):
         place = elsewhere.get(re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower())
         if place is not None:
@@ -87,6 +93,6 @@ def find_key(provider: str, api_key: str | None, variables: tuple[str, ...]) -> 
 
 def _names(options: Mapping[str, object]) -> Iterator[str]:
     yield from options
-    extra = options.get("extra_body")
+    extra = options.get(EXTRA)
     if isinstance(extra, Mapping):
         yield from cast(Mapping[str, object], extra)
