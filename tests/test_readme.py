@@ -29,6 +29,7 @@ def test_the_code_runs_as_it_stands() -> None:
     script = [
         Turn(calls=(Call("read_log", {"exercise": "bench press"}),)),
         Turn("You lift 5 kg more."),
+        Turn("It seems that I lost my notes."),
         Turn(calls=(Call("clock_get_current_time", {"timezone": "Asia/Tokyo"}),)),
         Turn("It is noon."),
         Turn("Still 5 kg more."),
@@ -52,7 +53,14 @@ def test_the_code_runs_as_it_stands() -> None:
     assert ("", 0) == (done.stderr, done.returncode)
     lines = done.stdout.splitlines()
     assert "completed You lift 5 kg more." == lines[0]
-    assert {"It is noon.", "Ended", "Still 5 kg more.", "A plot, and the same plot."} <= {*lines}
+    assert "[1].content[0] (toolu_1): no result of this call is stored: " in done.stdout
+    assert {
+        "It seems that I lost my notes.",
+        "It is noon.",
+        "Ended",
+        "Still 5 kg more.",
+        "A plot, and the same plot.",
+    } <= {*lines}
 
 
 def test_the_table_of_limits_is_whole() -> None:

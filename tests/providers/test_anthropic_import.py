@@ -170,6 +170,25 @@ def test_what_has_no_place_is_named(message: JsonObject, change: str) -> None:
     assert [change] == kinds(from_messages([HI, message]))
 
 
+SEARCH: JsonObject = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+SEARCHED: JsonObject = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
+
+
+def test_uses_of_the_vendors_own_tools_stay_with_their_results() -> None:
+    stored = [HI, assistant(SEARCH, use("a")), user(result("a")), assistant(SEARCHED, text("so"))]
+    found = from_messages(stored)
+
+    assert ([], stored) == (kinds(found), to_messages(found.conversation))
+
+
+@pytest.mark.parametrize("half", [SEARCH, SEARCHED])
+def test_half_a_use_of_the_vendors_own_tools_is_left_out(half: JsonObject) -> None:
+    found = from_messages([HI, assistant(half, text("so"))])
+
+    assert [f"1 unknown_part {half['type']}"] == kinds(found)
+    assert [HI, assistant(text("so"))] == to_messages(found.conversation)
+
+
 def test_f015_f016_text_around_results() -> None:
     found = from_messages(
         [HI, assistant(use("a"), use("b")), user(result("a"), text("note"), result("b"), text("more"))]

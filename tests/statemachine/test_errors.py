@@ -19,6 +19,7 @@ from rodada.statemachine.errors import (
     ProviderError,
     RunningLoop,
     UnexpectedEvent,
+    UnreadableMessages,
     WrongEventLoop,
 )
 
@@ -37,6 +38,11 @@ def test_every_error_is_a_loop_error(kind: type[Exception]) -> None:
     [
         (InvalidValue("Limits.seconds", "too short"), "Limits.seconds: too short", {"what": "Limits.seconds"}),
         (FormatError("$.id", "expected str"), "$.id: expected str", {"path": "$.id"}),
+        (
+            UnreadableMessages("anthropic", 3, "[3].role", "user or assistant", "null"),
+            "[3].role: expected user or assistant, found null (anthropic)",
+            {"wire": "anthropic", "index": 3, "path": "[3].role", "expected": "user or assistant"},
+        ),
         (
             UnexpectedEvent("CallModel", "ToolFinished", ()),
             "ToolFinished does not fit a run in CallModel (no row starts here)",

@@ -3,6 +3,7 @@ Stored messages of the Anthropic Messages API as a conversation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from rodada.providers.anthropic_wire import LEGAL, WIRE, piece_of
 from rodada.providers.import_reading import (
@@ -63,7 +64,9 @@ def from_messages(messages: Sequence[object], *, unanswered: str = UNANSWERED) -
 
 
 def _steps(messages: object) -> Iterator[Step | Change]:
-    for place, message, mended in read_messages(WIRE, messages):
+    read = list(read_messages(WIRE, messages))
+    whole = _whole_uses(message for _, message, _ in read)
+    for place, message, mended in read:
         yield from mended
         said, others = kept(place, message, ("role", "content"))
         yield from others
@@ -72,7 +75,7 @@ def _steps(messages: object) -> Iterator[Step | Change]:
             case "user":
                 yield from _said(place, content)
             case "assistant":
-                yield from _turn(place, content)
+                yield from _turn(place, content, whole)
             case "system":
                 yield place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(_text(*each) for each in content))
             case other:
@@ -163,7 +166,21 @@ def _result(place: Place, block: JsonObject) -> Iterator[Step | Change]:
 # The model
 
 
-def _turn(place: Place, blocks: Iterable[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
+def _whole_uses(messages: Iterable[JsonObject]) -> frozenset[str]:
+    """
+    The ids of uses of the vendor's own tools that are stored with their results: it refuses one without the other.
+    """
+    ids: dict[bool, set[str]] = {True: set(), False: set()}
+    for message in messages:
+        content = message.get("content")
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") in ("server_tool_use", *RESULTS_OF_SERVER):
+                is_use = block["type"] == "server_tool_use"
+                ids[is_use].add(str(block.get("id" if is_use else "tool_use_id")))
+    return frozenset(ids[True] & ids[False])
+
+
+def _turn(place: Place, blocks: Iterable[tuple[Place, JsonObject]], whole: AbstractSet[str]) -> Iterator[Step | Change]:
     texts: list[str] = []
     calls: list[Call] = []
     native: list[Piece] = []
@@ -172,7 +189,7 @@ def _turn(place: Place, blocks: Iterable[tuple[Place, JsonObject]]) -> Iterator[
         if block.get("type") == "tool_result":  # stored under the wrong role
             results += _result(at, block)
             continue
-        found, changes = _block(at, block)
+        found, changes = _block(at, block, whole)
         yield from changes
         if found is None:
             continue
@@ -185,7 +202,7 @@ def _turn(place: Place, blocks: Iterable[tuple[Place, JsonObject]]) -> Iterator[
     yield from results
 
 
-def _block(place: Place, block: JsonObject) -> tuple[JsonObject | None, Iterable[Change]]:
+def _block(place: Place, block: JsonObject, whole: AbstractSet[str]) -> tuple[JsonObject | None, Iterable[Change]]:
     """
     A block of a turn in the form in which the wire takes it back; None for one that it would refuse.
     """
@@ -193,8 +210,16 @@ def _block(place: Place, block: JsonObject) -> tuple[JsonObject | None, Iterable
     fields = BLOCKS.get(kind) if isinstance(kind, str) else None
     if fields is None or not all(_is_good(block, name) for name in fields if not name.endswith("?")):
         return None, [left_out(place, block)]
+    if _half(block, whole):
+        return None, [left_out(place, block)]
     good = [name.rstrip("?") for name in fields if _is_good(block, name.rstrip("?"))]
     return kept(place, block, ("type", *good))
+
+
+def _half(block: JsonObject, whole: AbstractSet[str]) -> bool:
+    if block["type"] == "server_tool_use":
+        return block["id"] not in whole
+    return block["type"] in RESULTS_OF_SERVER and block["tool_use_id"] not in whole
 
 
 def _is_good(block: JsonObject, name: str) -> bool:
