@@ -11,7 +11,6 @@ from typing import cast
 
 from rodada.statemachine.errors import InvalidValue, MissingExtra, MissingKey
 
-
 EXTRA = "extra_body"
 
 

@@ -2,7 +2,6 @@
 Chat Completions: servers that speak OpenAI's older wire (llama.cpp, vLLM, Ollama, LiteLLM), and OpenAI itself.
 """
 
-import asyncio
 import os
 from collections.abc import Mapping
 from functools import partial
@@ -17,7 +16,7 @@ from rodada.providers.openai_chat_input import WIRE, request_fields, to_messages
 from rodada.providers.openai_chat_output import read_turn
 from rodada.providers.openai_chat_stream import StreamedCompletion
 from rodada.providers.openai_client import BASE_URL, checked_client, is_openai, new_client
-from rodada.statemachine.errors import ProviderTimeout
+from rodada.providers.openai_provider import OpenAIProvider
 from rodada.statemachine.jsontext import JsonObject
 from rodada.statemachine.messages import ModelTurn
 from rodada.statemachine.ports import Watch
@@ -50,7 +49,7 @@ ELSEWHERE = {
 }
 
 
-class OpenAIChat:
+class OpenAIChat(OpenAIProvider):
     """
     One model on Chat Completions.
 
@@ -74,6 +73,8 @@ class OpenAIChat:
             option that is set elsewhere.
     """
 
+    wire = WIRE
+
     def __init__(
         self,
         model: str,
@@ -87,7 +88,6 @@ class OpenAIChat:
     ) -> None:
         need_sdk("openai", "openai", "openai")
         check_arguments(NAME, model, max_output_tokens)
-        self.model = model
         self._dialect = dialect
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         url = (base_url or BASE_URL) if given is None else str(given.base_url)
@@ -99,38 +99,7 @@ class OpenAIChat:
             **({"store": False} if is_openai(url) else {}),
             **_limit(max_output_tokens, dialect),
         }
-        self._clients = LoopClients(NAME, lambda: new_client(key, base_url), given)
-
-    def __repr__(self) -> str:
-        return f"{NAME}({self.model!r})"
-
-    async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
-        """
-        One request, one turn.
-
-        Raises:
-            ProviderError: no turn came.
-            WrongEventLoop: a given client was first used on another event loop.
-        """
-        client = self._clients.here()
-        try:
-            async with asyncio.timeout(request.seconds):
-                return await self._ask(client, request, watch)
-        except TimeoutError:
-            raise ProviderTimeout(WIRE, f"no answer within {request.seconds} s") from None
-
-    @property
-    def streams(self) -> bool:
-        """
-        It can.
-        """
-        return True
-
-    async def aclose(self) -> None:
-        """
-        Close the client that was made for the running event loop; a given one stays open.
-        """
-        await self._clients.aclose(lambda client: client.close())
+        super().__init__(model, LoopClients(NAME, lambda: new_client(key, base_url), given))
 
     async def _ask(self, client: "AsyncOpenAI", request: ModelRequest, watch: Watch) -> ModelTurn:
         arguments = self._arguments(request_fields(request, self._dialect))

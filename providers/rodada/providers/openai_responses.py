@@ -5,7 +5,6 @@ Nothing is kept on the vendor's side (`store` is False): every call carries the 
 travels as encrypted content, in memory only.
 """
 
-import asyncio
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -14,11 +13,12 @@ from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
 from rodada.providers.openai_call import Call, Create, Opening, streamed_turn, whole_turn
 from rodada.providers.openai_client import checked_client, new_client
+from rodada.providers.openai_provider import OpenAIProvider
 from rodada.providers.openai_responses_import import from_messages
 from rodada.providers.openai_responses_input import WIRE, request_fields, to_messages
 from rodada.providers.openai_responses_output import read_turn
 from rodada.providers.openai_responses_stream import StreamedResponse
-from rodada.statemachine.errors import ProviderRejected, ProviderTimeout
+from rodada.statemachine.errors import ProviderRejected
 from rodada.statemachine.messages import ModelTurn
 from rodada.statemachine.ports import Watch
 from rodada.statemachine.request import ModelRequest
@@ -51,7 +51,7 @@ ELSEWHERE = {
 }
 
 
-class OpenAIResponses:
+class OpenAIResponses(OpenAIProvider):
     """
     One model on the Responses API.
 
@@ -71,6 +71,8 @@ class OpenAIResponses:
             option that is set elsewhere.
     """
 
+    wire = WIRE
+
     def __init__(
         self,
         model: str,
@@ -83,43 +85,11 @@ class OpenAIResponses:
     ) -> None:
         need_sdk("openai", "openai", "openai")
         check_arguments(NAME, model, max_output_tokens)
-        self.model = model
         self._fixed = _fixed_fields(model, max_output_tokens, checked_options(NAME, options or {}, ELSEWHERE))
         self._extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else given.api_key
-        self._clients = LoopClients(NAME, lambda: new_client(key, base_url), given)
-
-    def __repr__(self) -> str:
-        return f"{NAME}({self.model!r})"
-
-    async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
-        """
-        One request, one turn.
-
-        Raises:
-            ProviderError: no turn came.
-            WrongEventLoop: a given client was first used on another event loop.
-        """
-        client = self._clients.here()
-        try:
-            async with asyncio.timeout(request.seconds):
-                return await self._ask(client, request, watch)
-        except TimeoutError:
-            raise ProviderTimeout(WIRE, f"no answer within {request.seconds} s") from None
-
-    @property
-    def streams(self) -> bool:
-        """
-        It can.
-        """
-        return True
-
-    async def aclose(self) -> None:
-        """
-        Close the client that was made for the running event loop; a given one stays open.
-        """
-        await self._clients.aclose(lambda client: client.close())
+        super().__init__(model, LoopClients(NAME, lambda: new_client(key, base_url), given))
 
     async def _ask(self, client: "AsyncOpenAI", request: ModelRequest, watch: Watch) -> ModelTurn:
         try:
