@@ -188,7 +188,16 @@ def test_a_loop_without_tools_just_answers() -> None:
     with Loopback([Turn("Hi.")]) as server:
         turn = ask(at(server), evolve(asking(), tools=(), instructions=""))
     assert turn.text == "Hi."
-    assert sorted(server.requests()[0]) == ["max_tokens", "messages", "model"]
+    assert sorted(server.requests()[0]) == ["cache_control", "max_tokens", "messages", "model"]
+
+
+def test_the_cache_is_as_the_host_wants_it_where_it_says_so() -> None:
+    with Loopback([Turn("Hi.")] * 2) as server:
+        ask(at(server, options={"cache_control": {"type": "ephemeral", "ttl": "1h"}}))
+        ask(at(server, options={"cache_control": None}))
+    longer, without = server.requests()
+    assert longer["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+    assert "cache_control" not in without
 
 
 def test_usage_means_the_same_as_on_every_wire() -> None:

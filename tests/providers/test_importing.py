@@ -2,7 +2,7 @@
 What is repaired in stored histories, whatever their wire, and that every repair is named.
 """
 
-import time
+from functools import partial
 
 import pytest
 from attrs import evolve
@@ -23,6 +23,7 @@ from rodada.statemachine import (
     UserMessage,
 )
 from rodada.statemachine.errors import AmbiguousResult
+from support.calls_made import calls_made
 from support.imports import kinds, told
 
 NOWHERE = Place("wire", 0, "")
@@ -307,11 +308,6 @@ def long(size: int) -> list[Step]:
 
 
 def test_a_message_costs_no_more_for_standing_among_many() -> None:
-    def seconds(size: int) -> float:
-        steps = long(size)
-        begun = time.process_time()
-        imported(*steps)
-        return time.process_time() - begun
-
-    seconds(100)
-    assert seconds(8_000) / seconds(1_000) < 20  # one that looked at all others for each would need 64
+    imported(*long(10))
+    few, many = (calls_made(partial(imported, *long(size))) / size for size in (100, 500))
+    assert many < few * 1.2

@@ -4,7 +4,7 @@ Calls that come in fragments are those that would have come whole, whatever a se
 
 import contextlib
 import json
-import time
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -17,6 +17,7 @@ from rodada.providers.openai_chat_fragments import Calls
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.notice import ArgumentsDelta
+from support.calls_made import calls_made
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 arguments: st.SearchStrategy[JsonObject] = st.dictionaries(texts, st.integers() | texts, max_size=3)
@@ -177,16 +178,10 @@ def test_a_call_costs_no_more_among_many(numbers: str, ids: bool) -> None:
         number = {"counted": at, "zero": 0}.get(numbers)
         return fragment(number, f"call-{at}" if ids else None, "f", "{}")
 
-    few, many = (min(cost([[one(at)] for at in range(size)]) for _ in range(3)) / size for size in (200, 4_000))
-    assert many < few * 5
+    def taken(size: int) -> None:
+        whole, heard = put_together([[one(at)] for at in range(size)])
+        assert (len(whole), [each.position for each in heard]) == (size, list(range(size)))
 
-
-def cost(chunks: list[JsonValue]) -> float:
-    """
-    Processor time, in seconds, for taking these chunks, of one call each.
-    """
-    began = time.process_time()
-    whole, heard = put_together(chunks)
-    spent = time.process_time() - began
-    assert (len(whole), [each.position for each in heard]) == (len(chunks), list(range(len(chunks))))
-    return spent
+    taken(10)
+    few, many = (calls_made(partial(taken, size)) / size for size in (200, 1_000))
+    assert many < few * 1.2

@@ -56,7 +56,7 @@ def test_what_is_sent_is_what_the_typed_call_would_send() -> None:
     sent = asking(started())
     turn = one(Turn("Look.", [Call("weather", {"city": "Ul\u00e4n"})], reasoning=True), sent)
     again = evolve(sent, conversation=answered(sent.conversation, turn))
-    options = {"temperature": 0.5, "extra_body": {"metadata": {"desk": "gym"}}}
+    options = {"temperature": 0.5, "prompt_cache_key": "k", "extra_body": {"metadata": {"desk": "gym"}}}
 
     async def both(base_url: str) -> None:
         async with openai.AsyncOpenAI(api_key=KEY, base_url=base_url, max_retries=0) as client:

@@ -3,7 +3,6 @@ Server-sent events as bytes in any chunks become the data of each event.
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -56,29 +55,3 @@ def test_lines_that_are_no_field_of_an_event_are_told_aside() -> None:
         return others
 
     assert asyncio.run(aside()) == [b'{"error":', b"1}"]
-
-
-def test_a_byte_costs_no_more_in_a_long_event() -> None:
-    few, many = (min(cost(size) for _ in range(3)) / size for size in (20_000, 400_000))
-    assert many < few * 5
-
-
-def cost(size: int) -> float:
-    """
-    Processor time, in seconds, for one event that comes in chunks of ten bytes.
-    """
-
-    async def read() -> None:
-        async def come() -> AsyncIterator[bytes]:
-            yield b"data: "
-            for _ in range(size // 10):
-                yield b"0123456789"
-            yield b"\n\n"
-
-        began = time.process_time()
-        assert [len(each) async for each in event_data(come())] == [size]
-        spent.append(time.process_time() - began)
-
-    spent: list[float] = []
-    asyncio.run(read())
-    return spent[0]

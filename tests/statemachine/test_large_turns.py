@@ -3,8 +3,7 @@ Turns of many requests: each has its result, in request order, and a request cos
 """
 
 import asyncio
-import cProfile
-import pstats
+from functools import partial
 
 import pytest
 from attrs import define, evolve
@@ -14,6 +13,7 @@ from rodada.statemachine import Limits, Outcome, RunStatus, Status, ToolLoop
 from rodada.statemachine.messages import Exchange
 from rodada.statemachine.ports import AnyTool
 from rodada.tools import tool
+from support.calls_made import calls_made
 
 LIMITS = Limits(seconds=None, tool_seconds=None, call_seconds=None, max_result_chars=None)
 
@@ -117,16 +117,11 @@ def test_ten_thousand_requests_are_settled_when_the_run_is_cancelled_among_them(
 @pytest.mark.parametrize("name", TURNS)
 def test_a_request_costs_no_more_among_many(name: str) -> None:
     names, _, parallel, _, _ = TURNS[name]
-    few, many = (calls_made(names, size, parallel) / size for size in (200, 1_000))
-    assert many < few * 1.2
-
-
-def calls_made(names: list[str], size: int, parallel: bool) -> int:
-    """
-    Calls of functions in a whole run: what it costs, without a clock.
-    """
     limits = evolve(LIMITS, max_parallel=10_000)
-    asyncio.run(played(numbered(*names, size=10), Desk().tools(), limits, parallel=parallel))
-    with cProfile.Profile() as profile:
+
+    def run(size: int) -> None:
         asyncio.run(played(numbered(*names, size=size), Desk().tools(), limits, parallel=parallel))
-    return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
+
+    run(10)
+    few, many = (calls_made(partial(run, size)) / size for size in (200, 1_000))
+    assert many < few * 1.2

@@ -73,13 +73,16 @@ def _bytes(path: str, signature: Json) -> Field:
 
 DEFAULT, FORCED = "it is what holds without it", "the host forced a call, which a loop of ours never does"
 KEPT, SAID = "ours keeps nothing on the vendor's side and lets it cut nothing", "the other client says nothing as ''"
+CACHED = "it says what to cache, and nothing to the model"
 MADE = "the other client made ids where the vendor gave none"
 TOLERANCES = (
     Tolerance("anthropic", "theirs", r"stream", DEFAULT, only=False),
     Tolerance("anthropic", "both", r"tool_choice", DEFAULT, only={"type": "auto"}),
     Tolerance("anthropic", "theirs", r"messages\[\d+\]\.content\[\d+\]\.is_error", DEFAULT, only=False),
     Tolerance("anthropic", "both", r"messages\[\d+\]\.content", "a text is a list of one text", becomes=_lone_text),
+    Tolerance("anthropic", "ours", r"cache_control", CACHED, only={"type": "ephemeral"}),
     Tolerance("openai", "theirs", r"stream", DEFAULT, only=False),
+    Tolerance("openai", "ours", r"prompt_cache_key", CACHED),
     Tolerance("openai", "ours", r"input\[\d+\]\.type", DEFAULT, only="message"),
     Tolerance("openai", "ours", r"input\[\d+\]\.status", "it is echoed as it came", only="completed"),
     Tolerance("openai", "ours", r"store", KEPT, only=False),

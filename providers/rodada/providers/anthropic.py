@@ -68,6 +68,7 @@ STATUSES = {  # that an error within a stream would have had as an answer
     "timeout_error": 504,
     "overloaded_error": 529,
 }
+CACHE = {"type": "ephemeral"}
 ELSEWHERE = {
     "model": "give it as the first argument",
     "messages": "they are the conversation",
@@ -117,8 +118,9 @@ class Anthropic:
             (which cannot stream), `AsyncAnthropicBedrockMantle`, `AsyncAnthropicVertex`, `AsyncAnthropicFoundry`,
             `AsyncAnthropicAWS`, `AsyncAnthropicGoogleCloud`. It is used, without its retries, and never closed.
         max_output_tokens: the most that one turn may have, thinking included.
-        options: further arguments of `messages.create`, such as `{"cache_control": {"type": "ephemeral"}}` or
-            `{"thinking": {...}}`, in every call as they are. One thing is mended: manual thinking ("enabled") is
+        options: further arguments of `messages.create`, such as `{"thinking": {...}}`, in every call as they are.
+            `cache_control` is there without being asked for, so that what was sent before is read from the vendor's
+            cache; `{"cache_control": None}` leaves it out. One thing is mended: manual thinking ("enabled") is
             switched off in calls whose latest turn has no thinking to start with, since it would be refused.
 
     Raises:
@@ -143,7 +145,7 @@ class Anthropic:
         self.model = model
         self._traits = Traits.of(model)
         self._max_output_tokens = max_output_tokens
-        self._options = checked_options(NAME, options or {}, ELSEWHERE)
+        self._options = _cached(checked_options(NAME, options or {}, ELSEWHERE))
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else secret_of(given)
         self._streams = given is None or sends_events(given)
@@ -257,6 +259,15 @@ class Anthropic:
         except Exception as error:  # noqa: BLE001
             # whatever the SDK raises; not chained, for its exceptions hold the request with key and content
             raise _failure(error, self._key) from None
+
+
+def _cached(options: dict[str, object]) -> dict[str, object]:
+    """
+    With the vendor's automatic cache, unless the host has said something of it.
+    """
+    if options.get("cache_control", CACHE) is not None:
+        return {"cache_control": CACHE, **options}
+    return {name: value for name, value in options.items() if name != "cache_control"}
 
 
 def _is_manual(thinking: object) -> bool:

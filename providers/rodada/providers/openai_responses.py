@@ -19,6 +19,7 @@ from rodada.providers.openai_responses_input import WIRE, request_fields, to_mes
 from rodada.providers.openai_responses_output import read_turn
 from rodada.providers.openai_responses_stream import StreamedResponse
 from rodada.statemachine.errors import ProviderRejected
+from rodada.statemachine.jsontext import JsonObject, digest_text
 from rodada.statemachine.messages import ModelTurn
 from rodada.statemachine.ports import Watch
 from rodada.statemachine.request import ModelRequest
@@ -30,6 +31,7 @@ __all__ = ["OpenAIResponses", "from_messages", "to_messages"]
 
 NAME = "OpenAIResponses"
 KEY_VARIABLES = ("OPENAI_API_KEY",)
+CACHE_KEY = "prompt_cache_key"
 UNREADABLE_REASONING = "invalid_encrypted_content"
 SERVER_STATE = "state on the vendor's side cannot be audited: the whole conversation is sent in every call"
 ELSEWHERE = {
@@ -62,7 +64,8 @@ class OpenAIResponses(OpenAIProvider):
         client: a ready `openai.AsyncOpenAI`, `AsyncAzureOpenAI` or `AsyncBedrockOpenAI`, used on one
             event loop and never closed; its retries are not used.
         max_output_tokens: of one reply, hidden reasoning included; None is the model's own limit.
-        options: further arguments of `responses.create`, such as `reasoning`, `text` or `prompt_cache_key`.
+        options: further arguments of `responses.create`, such as `reasoning` or `text`. A `prompt_cache_key` is made of
+            the conversation's id where none is given, so that the vendor reads from its cache what it was sent before.
 
     Raises:
         MissingExtra: the SDK is not installed.
@@ -104,13 +107,18 @@ class OpenAIResponses(OpenAIProvider):
         fields = request_fields(request, bare=bare)
         # Beside the typed arguments, for the SDK walks those piece by piece at every call: a history costs more
         # there than all else of a round.
-        arguments = {**self._fixed, "extra_body": {**self._extra, **fields}}
+        arguments = {**self._fixed, "extra_body": {**self._cache_key(request), **self._extra, **fields}}
         read = partial(read_turn, request=request, secret=client.api_key)
         call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, read)
         if request.stream:
             opening = cast("Opening", client.responses.with_streaming_response.create)
             return await streamed_turn(call, opening, StreamedResponse(), watch)
         return await whole_turn(call, cast("Create", client.responses.with_raw_response.create))
+
+    def _cache_key(self, request: ModelRequest) -> JsonObject:
+        if CACHE_KEY in self._fixed or CACHE_KEY in self._extra:
+            return {}
+        return {CACHE_KEY: digest_text(request.conversation.id)[:32]}  # the id may be one that tells something
 
 
 def _fixed_fields(model: str, max_output_tokens: int | None, options: Mapping[str, object]) -> dict[str, object]:
