@@ -97,7 +97,6 @@ def _scene(request: pytest.FixtureRequest) -> Generator[Set]:
             stage.run(unheard.aclose())
             stage.run(stage.provider(wire).aclose())
             gc.collect()
-            gc.unfreeze()
             assert stage.server.wait_for(lambda: stage.server.open_connections == 0)
 
 
