@@ -4,7 +4,6 @@ Stored messages as plain JSON: a stranger's data, read with the place of everyth
 
 import base64
 import binascii
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -289,7 +288,7 @@ def told_in_words(place: Place, part: JsonObject, told: str) -> tuple[Change, st
     """
     The change for a part that is told as JSON, and that JSON.
     """
-    text = json.dumps(part, ensure_ascii=False)
+    text = dump_json(part)
     return place.change(ChangeKind.TOLD_IN_WORDS, told, text), text
 
 
