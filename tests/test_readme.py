@@ -35,6 +35,8 @@ def test_the_code_runs_as_it_stands() -> None:
         Turn("Still 5 kg more."),
         Turn(calls=(Call("plot_log", {"exercise": "bench press"}),)),
         Turn("A plot, and the same plot."),
+        Turn(calls=(Call("read_log", {"exercise": "bench press"}),)),
+        Turn('{"exercise": "bench press", "kg": [80, 82.5, 85]}'),
     ]
     with Loopback(script) as server:
         environment = {

@@ -65,6 +65,7 @@ def test_json_is_one_object_and_all_that_is_printed(desk: Desk) -> None:
             "answer_by": "model",
             "narration": ["Let me look."],
             "partial": "",
+            "output": None,
             "rounds": 1,
             "model_calls": 2,
             "calls": [

@@ -118,6 +118,11 @@ def test_a_dialect_cannot_name_a_field_that_is_sent_in_any_case() -> None:
         Dialect(echoed=("tool_calls",))
 
 
+def test_a_dialect_asks_for_types_always_without_tools_or_never() -> None:
+    with pytest.raises(InvalidValue, match="takes always or without_tools or never, got 'sometimes'"):
+        Dialect(json_schema="sometimes")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("content", [None, "", " \n"])
 def test_content_that_says_nothing_stands_beside_calls_alone(content: str | None) -> None:
     assert turn_message(came(said(content, call("a")), request("a"))) == said(content, call("a"))

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from rodada.providers.scripted import Call, Scripted, Turn
 from rodada.statemachine import (
@@ -211,6 +212,12 @@ def test_the_closing_call_shows_its_guidance_and_that_tools_are_not_allowed() ->
     model = Scripted([Turn("closed")])
     asked(model, CLOSING)
     assert model.shown == ('call 7, tools not allowed: none\nguidance: "Close."\nuser: "Hi"',)
+
+
+def test_it_shows_the_type_that_was_asked_for() -> None:
+    model = Scripted([Turn("{}")])
+    asked(model, evolve(CLOSING, guidance="", tools_allowed=True, output_schema='{"type":"object"}'))
+    assert model.shown == ('call 7, tools allowed: none\noutput: {"type":"object"}\nuser: "Hi"',)
 
 
 def test_a_tool_is_run_by_a_script_from_json() -> None:

@@ -5,6 +5,7 @@ Who owns a run: a block or an awaiting task; leaving either settles the run firs
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
 import pytest
 
@@ -57,7 +58,7 @@ def outcome_on(error: BaseException | None) -> Outcome:
     """
     The outcome that a cancelled run left on the exception.
     """
-    outcome = getattr(error, "outcome", None)
+    outcome = cast("Outcome | None", getattr(error, "outcome", None))
     assert isinstance(outcome, Outcome)
     return outcome
 

@@ -125,7 +125,7 @@ def test_evolve_gives_a_new_loop() -> None:
 
 
 def test_whatever_a_loop_has_may_differ_in_another_one() -> None:
-    assert [field.name for field in fields(ToolLoop) if field.init] == list(LoopOptions.__annotations__)
+    assert [field.name for field in fields(ToolLoop) if field.init] == [*LoopOptions.__annotations__, "output_type"]
 
 
 def test_the_selection_is_on_the_outcome() -> None:
@@ -159,7 +159,7 @@ def test_the_host_language_is_spoken() -> None:
         (lambda: ToolLoop("a model"), InvalidValue, "has no `ask`"),  # type: ignore[arg-type]
         (lambda: ToolLoop(Recorded), InvalidValue, "has no `ask` to call"),  # type: ignore[arg-type]
         (lambda: ToolLoop(Recorded(), tools=HeldTool("a")), InvalidValue, "give a list"),  # type: ignore[arg-type]
-        (lambda: ToolLoop(Recorded()).start("x", limit=1), InvalidValue, "^option 'limit': no run has it"),  # type: ignore[call-arg]
+        (lambda: ToolLoop(Recorded()).start("x", limit=1), InvalidValue, "^option 'limit': no run has it"),  # type: ignore[call-overload]
         (lambda: ToolLoop(Recorded(), tools=[HeldTool("a"), HeldTool("a")]), InvalidValue, "both named 'a'"),
         (lambda: ToolLoop(Recorded(), tools=[print]), InvalidValue, "is no tool"),  # type: ignore[list-item]
         (lambda: ToolLoop(Recorded()).start("   "), InvalidValue, "must say something"),

@@ -212,6 +212,7 @@ def test_the_json_of_an_outcome() -> None:
         "answer_by": "",
         "narration": [],
         "partial": "",
+        "output": None,
         "rounds": 1,
         "model_calls": 1,
         "calls": [

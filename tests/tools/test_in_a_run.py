@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -177,7 +177,7 @@ async def by_task(loop: ToolLoop, entered: asyncio.Event) -> Outcome:
     task.cancel()
     with pytest.raises(asyncio.CancelledError) as caught:
         await task
-    outcome = getattr(caught.value, "outcome", None)
+    outcome = cast("Outcome | None", getattr(caught.value, "outcome", None))
     assert isinstance(outcome, Outcome)
     return outcome
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol, cast
 
+from rodada.providers.anthropic_answer import output_format
 from rodada.providers.anthropic_client import (
     AnyClient,
     checked_client,
@@ -146,6 +147,10 @@ class Anthropic:
         self._traits = Traits.of(model)
         self._max_output_tokens = max_output_tokens
         self._options = _cached(checked_options(NAME, options or {}, ELSEWHERE))
+        self._extra = cast("Mapping[str, object]", self._options.get("extra_body") or {})
+        self._output_config = cast(
+            "Mapping[str, object]", self._extra.get("output_config") or self._options.get("output_config") or {}
+        )
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else secret_of(given)
         self._streams = given is None or sends_events(given)
@@ -193,6 +198,9 @@ class Anthropic:
         if fault is not None:
             raise broken_pairs(WIRE, fault)
         call = {**self._options, "model": self.model, "max_tokens": self._max_output_tokens, **body}
+        if request.output_schema is not None:
+            typed = {**self._output_config, "format": output_format(request.output_schema)}
+            call["extra_body"] = {**self._extra, "output_config": typed}  # where nothing else can take its place
         if _is_manual(call.get("thinking")) and not thinks_first(body["messages"]):
             call["thinking"] = {"type": "disabled"}
         check_size(WIRE, call, request.max_request_bytes)

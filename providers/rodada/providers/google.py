@@ -18,7 +18,8 @@ from rodada.providers.google_failures import failure
 from rodada.providers.google_hearing import Hearing
 from rodada.providers.google_import import from_messages
 from rodada.providers.google_raw import read_by
-from rodada.providers.google_wire import WIRE, fitted, read_turn, to_messages
+from rodada.providers.google_wire import WIRE, fitted, read_turn, to_messages, types_beside_tools
+from rodada.providers.told_type import in_words
 from rodada.statemachine.errors import (
     InvalidValue,
     ProviderError,
@@ -55,6 +56,9 @@ SECONDS = 600.0
 
 # The server refuses a shorter deadline (400 INVALID_ARGUMENT), so it is told at least this; we give up in time.
 LEAST_DEADLINE = 10
+
+# Options that ask for another type than the run does.
+OTHER_TYPE = ("response_mime_type", "response_schema", "response_json_schema")
 
 ELSEWHERE = {
     "model": "give it as the first argument",
@@ -178,7 +182,8 @@ class Google:
     def _body(self, request: ModelRequest) -> JsonObject:
         limit = MAX_BYTES if request.max_request_bytes is None else request.max_request_bytes
         settings = len(json.dumps(self._options, default=str)) + len('{"generationConfig": {}}')
-        made = fitted(request, self.model, limit - settings)
+        asked = in_words(request) if request.tools and not types_beside_tools(self.model) else request
+        made = fitted(asked, self.model, limit - settings)
         size = made.size + settings
         if size > limit:
             raise ProviderTooLarge(WIRE, f"the active turn alone makes {size} bytes, {limit} may be sent")
@@ -216,7 +221,8 @@ class Google:
             retry_options=HttpRetryOptions(attempts=1),
             extra_body=dict(body),
         )
-        return self._checked_config().model_copy(update={"http_options": http})
+        unset = OTHER_TYPE if "generationConfig" in body else ()
+        return self._checked_config().model_copy(update={**dict.fromkeys(unset), "http_options": http})
 
     def _checked_config(self) -> "GenerateContentConfig":
         """

@@ -15,6 +15,7 @@ from typing import NoReturn
 from attrs import frozen
 
 from rodada.providers.failures import broken_pairs
+from rodada.providers.google_answer import typed_answer
 from rodada.providers.google_schema import wire_schema
 from rodada.providers.json_body import told_count
 from rodada.providers.media import NOTHING, Taken, Takes, taken
@@ -110,6 +111,13 @@ FAILURES: Mapping[str, str] = {
 def sees_results(model: str) -> bool:
     """
     Whether a function response may hold media: Gemini 3 and later. For others they stand behind the last response.
+    """
+    return signs_calls(model)
+
+
+def types_beside_tools(model: str) -> bool:
+    """
+    Whether the type of an answer may be asked for while there are tools: Gemini 3 and later.
     """
     return signs_calls(model)
 
@@ -310,8 +318,8 @@ def wire_name(name: str) -> str:
 
 def frame(request: ModelRequest) -> JsonObject:
     """
-    The body without contents: system instructions with the closing guidance, tools, the closing choice, the token
-    that resumes a paused turn.
+    The body without contents: system instructions with the closing guidance, tools, the closing choice, the type
+    of the answer, the token that resumes a paused turn.
 
     Raises:
         ProviderRejected: a paused turn is to be resumed and its token is lost.
@@ -324,6 +332,8 @@ def frame(request: ModelRequest) -> JsonObject:
         body["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
     if request.tools and not request.tools_allowed:
         body["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
+    if request.output_schema is not None:
+        body["generationConfig"] = typed_answer(request.output_schema)
     if request.held:
         body[TOKEN] = _token(request.held[-1])
     return body

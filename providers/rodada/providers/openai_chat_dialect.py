@@ -2,10 +2,13 @@
 How servers that speak Chat Completions differ from OpenAI, where no answer of theirs shows it.
 """
 
+from typing import Literal, TypeAlias, get_args
+
 from attrs import field, frozen
 
 from rodada.statemachine.errors import InvalidValue
 
+Asked: TypeAlias = Literal["always", "without_tools", "never"]
 OWN_FIELDS = frozenset({"role", "content", "refusal", "tool_calls", "function_call", "id", "type", "function", "index"})
 
 
@@ -25,9 +28,12 @@ class Dialect:
         images: images are sent, those of results in a message behind the results; else they are told as text, for
             models that see none.
         files: the same of PDF files, which OpenAI takes and few others do.
+        json_schema: when the type of an answer is asked for by `response_format`. "without_tools" is for servers that
+            call no tool while it is asked for (reported of vLLM and llama.cpp in 2026), "never" for those that do not
+            know it (DeepSeek). Where it is not, the type is told in the instructions.
 
     Raises:
-        InvalidValue: a field that the adapter sends itself.
+        InvalidValue: a field that the adapter sends itself, or another word for when a type is asked for.
     """
 
     echoed: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
@@ -36,11 +42,16 @@ class Dialect:
     stream_usage: bool = True
     images: bool = True
     files: bool = False
+    json_schema: Asked = "always"
 
     def __attrs_post_init__(self) -> None:
         for name in self.echoed:
             if name in OWN_FIELDS:
                 raise InvalidValue("Dialect.echoed", f"{name!r} is sent in any case: name further fields only")
+        if self.json_schema not in get_args(Asked):
+            raise InvalidValue(
+                "Dialect.json_schema", f"takes {' or '.join(get_args(Asked))}, got {self.json_schema!r:.80}"
+            )
 
 
 OPENAI = Dialect()

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from rodada.providers.failures import broken_pairs
 from rodada.providers.media import NOTHING, OF_RESULTS, Taken, Takes, taken
+from rodada.providers.openai_answer import json_schema
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
 from rodada.providers.openai_request import (
     FILES,
@@ -26,6 +27,7 @@ from rodada.providers.openai_request import (
     told_of,
     tool_fields,
 )
+from rodada.providers.told_type import in_words
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_json, digest_text, kept_object
 from rodada.statemachine.messages import (
@@ -56,6 +58,7 @@ def request_fields(request: ModelRequest, dialect: Dialect = OPENAI) -> JsonObje
     Raises:
         ProviderRejected: the messages break promise P1, which is a fault of this library; nothing was sent.
     """
+    request = _asked(request, dialect)
     messages = _system_message(request)
     for entry in request.entries:
         messages += entry_messages(entry, dialect)
@@ -63,7 +66,18 @@ def request_fields(request: ModelRequest, dialect: Dialect = OPENAI) -> JsonObje
     fault = pairing_fault(messages)
     if fault is not None:
         raise broken_pairs(WIRE, fault)
-    return {"messages": [*messages], **tool_fields(request, _tool)}
+    return {"messages": [*messages], **tool_fields(request, _tool), **_format_field(request)}
+
+
+def _asked(request: ModelRequest, dialect: Dialect) -> ModelRequest:
+    native = dialect.json_schema == "always" or (dialect.json_schema == "without_tools" and not request.tools)
+    return request if native else in_words(request)
+
+
+def _format_field(request: ModelRequest) -> JsonObject:
+    if request.output_schema is None:
+        return {}
+    return {"response_format": {"type": "json_schema", "json_schema": json_schema(request.output_schema)}}
 
 
 def to_messages(conversation: Conversation, *, dialect: Dialect = OPENAI) -> list[JsonObject]:

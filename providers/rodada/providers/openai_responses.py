@@ -90,6 +90,7 @@ class OpenAIResponses(OpenAIProvider):
         check_arguments(NAME, model, max_output_tokens)
         self._fixed = _fixed_fields(model, max_output_tokens, checked_options(NAME, options or {}, ELSEWHERE))
         self._extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})
+        self._text = cast("Mapping[str, object]", self._extra.get("text") or self._fixed.get("text") or {})
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else given.api_key
         super().__init__(model, LoopClients(NAME, lambda: new_client(key, base_url), given))
@@ -104,7 +105,9 @@ class OpenAIResponses(OpenAIProvider):
         return await self._send(client, request, watch, bare=True)
 
     async def _send(self, client: "AsyncOpenAI", request: ModelRequest, watch: Watch, *, bare: bool) -> ModelTurn:
-        fields = request_fields(request, bare=bare)
+        fields: dict[str, object] = {**request_fields(request, bare=bare)}
+        if "text" in fields:
+            fields["text"] = {**self._text, **cast("Mapping[str, object]", fields["text"])}
         # Beside the typed arguments, for the SDK walks those piece by piece at every call: a history costs more
         # there than all else of a round.
         arguments = {**self._fixed, "extra_body": {**self._cache_key(request), **self._extra, **fields}}

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rodada.providers.failures import broken_pairs
 from rodada.providers.media import Takes, taken
+from rodada.providers.openai_answer import json_schema
 from rodada.providers.openai_request import (
     FILES,
     IMAGES,
@@ -63,7 +64,13 @@ def request_fields(request: ModelRequest, *, bare: bool = False) -> JsonObject:
     fault = pairing_fault(items)
     if fault is not None:
         raise broken_pairs(WIRE, fault)
-    return {"input": [*items], **_instruction_field(request), **tool_fields(request, _tool)}
+    return {"input": [*items], **_instruction_field(request), **tool_fields(request, _tool), **_text_field(request)}
+
+
+def _text_field(request: ModelRequest) -> JsonObject:
+    if request.output_schema is None:
+        return {}
+    return {"text": {"format": {"type": "json_schema", **json_schema(request.output_schema)}}}
 
 
 def to_messages(conversation: Conversation) -> list[JsonObject]:

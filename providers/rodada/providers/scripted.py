@@ -198,6 +198,8 @@ def _lines(request: ModelRequest) -> Iterator[str]:
     for word, text in (("instructions", request.instructions), ("guidance", request.guidance)):
         if text:
             yield f"{word}: {dump_json(text)}"
+    if request.output_schema is not None:
+        yield f"output: {request.output_schema}"
     for entry in request.entries:
         yield from _entry_lines(entry)
     yield from (f"model, paused: {dump_json(turn.text)}" for turn in request.held)

@@ -6,7 +6,7 @@ run and waits until it has settled.
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import Self
+from typing import Any, Generic, Self, cast
 
 from rodada.statemachine.approvals import undecided, waits_for_decision
 from rodada.statemachine.audience import Audience
@@ -16,14 +16,14 @@ from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, Invalid
 from rodada.statemachine.events import ApprovalDecided, CancelRequested
 from rodada.statemachine.log import log_info
 from rodada.statemachine.notice import Notice
-from rodada.statemachine.outcome import Outcome, outcome_of
+from rodada.statemachine.outcome import Outcome, T_co, outcome_of
 from rodada.statemachine.run import Run
 from rodada.statemachine.watching import Ended
 
 _busy: dict[str, str] = {}
 
 
-class LiveRun:
+class LiveRun(Generic[T_co]):
     """
     One run, owned by an `async with` block. Entering it begins the run.
 
@@ -41,7 +41,7 @@ class LiveRun:
         self._ports = ports
         self._audience = Audience()
         self._driver: AsyncioDriver | None = None
-        self._task: asyncio.Task[Outcome] | None = None
+        self._task: asyncio.Task[Outcome[T_co]] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def __aenter__(self) -> Self:
@@ -109,7 +109,7 @@ class LiveRun:
         """
         self._decide(ApprovalDecided(call_id, False, by, via, reason))
 
-    async def outcome(self) -> Outcome:
+    async def outcome(self) -> Outcome[T_co]:
         """
         The outcome, when the run has ended. Cancelling whoever awaits it leaves the run alone.
 
@@ -139,7 +139,7 @@ class LiveRun:
         elif not loop.is_closed():
             loop.call_soon_threadsafe(post, driver)
 
-    def _entered(self) -> asyncio.Task[Outcome]:
+    def _entered(self) -> asyncio.Task[Outcome[T_co]]:
         if self._task is None:
             raise NotEntered(self.id)
         return self._task
@@ -148,12 +148,12 @@ class LiveRun:
         _release(self._first)
         self._audience.close()
 
-    async def _drive(self, driver: AsyncioDriver) -> Outcome:
+    async def _drive(self, driver: AsyncioDriver) -> Outcome[T_co]:
         outcome = await self._driven(driver)
         self._audience.tell(Ended(outcome, call=driver.run.calls, attempt=driver.run.attempt))
         return outcome
 
-    async def _driven(self, driver: AsyncioDriver) -> Outcome:
+    async def _driven(self, driver: AsyncioDriver) -> Outcome[T_co]:
         first = self._first
         log_info("run.started", run=self.id, conversation=first.conversation.id, left_out=first.selected)
         try:
@@ -161,7 +161,8 @@ class LiveRun:
         finally:
             # Before the end is told: whoever hears it may go on with the conversation at once.
             _release(first)
-        outcome = outcome_of(ended, tuple(driver.steps), driver.still_running)
+        output = cast("T_co | None", driver.output)
+        outcome = outcome_of(ended, tuple(driver.steps), driver.still_running, output)
         reason = None if outcome.reason is None else outcome.reason.value
         log_info("run.ended", run=self.id, status=outcome.status.value, reason=reason, rounds=outcome.rounds)
         return outcome
@@ -178,7 +179,7 @@ def _release(run: Run) -> None:
         del _busy[run.conversation.id]
 
 
-async def _settle(task: asyncio.Task[Outcome], driver: AsyncioDriver | None) -> asyncio.CancelledError | None:
+async def _settle(task: asyncio.Task[Outcome[Any]], driver: AsyncioDriver | None) -> asyncio.CancelledError | None:
     """
     Wait until a cancelled run has settled, whatever it ended with. Cancelled once more meanwhile, it settles without
     grace; once more, it is dropped. The last of these cancels is returned: it is still to be raised.

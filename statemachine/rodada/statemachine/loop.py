@@ -7,9 +7,10 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType, TracebackType
-from typing import Self, TypedDict, Unpack, cast
+from typing import Any, Generic, Self, TypedDict, Unpack, cast, overload
 
 from attrs import Factory, evolve, field, frozen
+from typing_extensions import TypeVar
 
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.drivers.asyncio_driver import Ports
@@ -20,17 +21,20 @@ from rodada.statemachine.identity import new_id
 from rodada.statemachine.limits import Limits
 from rodada.statemachine.live import LiveRun
 from rodada.statemachine.messages import Media, Part, Text, UserMessage
-from rodada.statemachine.outcome import Outcome
+from rodada.statemachine.outcome import Outcome, T_co
+from rodada.statemachine.output import Output
 from rodada.statemachine.ports import AnyTool, Clock, Closable, History, Provider, Streaming
 from rodada.statemachine.remembering import Remembering
 from rodada.statemachine.run import Origin, new_run
 from rodada.statemachine.toolbox import ToolList
 from rodada.statemachine.wording import ENGLISH, Wording
 
+T = TypeVar("T", default=object)
+
 
 class RunOptions(TypedDict, total=False):
     """
-    What may differ for one run.
+    What may differ for one run, beside `output_type`.
 
     Attributes:
         conversation: what was said before; None begins a new one.
@@ -51,7 +55,7 @@ class RunOptions(TypedDict, total=False):
 
 class LoopOptions(TypedDict, total=False):
     """
-    What may differ in a loop made from another one; the attributes are those of `ToolLoop`.
+    What may differ in a loop made from another one, beside `output_type`; the attributes are those of `ToolLoop`.
     """
 
     provider: Provider
@@ -78,8 +82,16 @@ def _in_order(tools: ToolList, parallel: bool) -> ToolList:
     return tools if tools.parallel == parallel else ToolList(tools.tools, parallel)
 
 
+def _output(kind: object) -> Output | None:
+    if kind is None:
+        return None
+    from rodada.statemachine.output_types import output_of
+
+    return output_of(kind)
+
+
 @frozen(eq=False)
-class ToolLoop:
+class ToolLoop(Generic[T_co]):
     """
     The tool-use loop of a model. One loop serves any number of runs at once and changes nothing that it is given.
 
@@ -93,9 +105,12 @@ class ToolLoop:
         wording: the engine's own texts.
         history: where entries are stored; None when the caller keeps them, on the outcome.
         clock: time, for tests.
+        output_type: the type that an answer shall have, such as a pydantic model, a dataclass or a TypedDict; None
+            when any text will do. An answer that has not is malformed: it is asked for once more.
 
     Raises:
-        InvalidValue: duplicate tool names, or something that is no tool or no provider.
+        InvalidValue: duplicate tool names, or something that is no tool or no provider, or a type for which no JSON
+            object can stand.
         NotSupported: an ability that is not there yet.
     """
 
@@ -108,8 +123,13 @@ class ToolLoop:
     wording: Wording = field(default=ENGLISH, kw_only=True)
     history: History | None = field(default=None, kw_only=True)
     clock: Clock = field(factory=SystemClock, kw_only=True)
+    output_type: type[T_co] | None = field(default=None, kw_only=True)
     _toolbox: ToolList = field(
         init=False, repr=False, default=Factory(lambda self: _in_order(self.tools, self.parallel), takes_self=True)
+    )
+
+    _typed: Output | None = field(
+        init=False, repr=False, default=Factory(lambda self: _output(self.output_type), takes_self=True)
     )
 
     def __attrs_post_init__(self) -> None:
@@ -123,13 +143,23 @@ class ToolLoop:
         if self.parallel:
             _warn_of_undeclared(self.tools)
 
-    def start(self, message: str | Iterable[Part], **options: Unpack[RunOptions]) -> LiveRun:
+    @overload
+    def start(
+        self, message: str | Iterable[Part], *, output_type: type[T], **options: Unpack[RunOptions]
+    ) -> LiveRun[T]: ...
+    @overload
+    def start(
+        self, message: str | Iterable[Part], *, output_type: None = None, **options: Unpack[RunOptions]
+    ) -> LiveRun[T_co]: ...
+    def start(
+        self, message: str | Iterable[Part], *, output_type: type[object] | None = None, **options: Unpack[RunOptions]
+    ) -> LiveRun[Any]:
         """
         A run to be owned by an `async with` block, where it can be watched, cancelled and approved. What is given
         beside the message holds for this run only.
 
         Raises:
-            InvalidValue: a blank message, an option that no run has, or tools as in `ToolLoop`.
+            InvalidValue: a blank message, an option that no run has, or tools or an output type as in `ToolLoop`.
             NotSupported: an ability that is not there yet.
         """
         _refuse_unknown(options)
@@ -154,10 +184,19 @@ class ToolLoop:
             instructions=self.instructions if instructions is None else instructions,
             clock=self.clock,
             stream=stream,
+            output=self._typed if output_type is None else _output(output_type),
         )
         return LiveRun(run, ports)
 
-    async def run(self, message: str | Iterable[Part], **options: Unpack[RunOptions]) -> Outcome:
+    @overload
+    async def run(
+        self, message: str | Iterable[Part], *, output_type: type[T], **options: Unpack[RunOptions]
+    ) -> Outcome[T]: ...
+    @overload
+    async def run(
+        self, message: str | Iterable[Part], *, output_type: None = None, **options: Unpack[RunOptions]
+    ) -> Outcome[T_co]: ...
+    async def run(self, message: str | Iterable[Part], **options: Any) -> Outcome[Any]:
         """
         Answer one message. The awaiting task owns the run: its cancellation cancels the run, which settles first;
         the outcome is then on the CancelledError, as `error.outcome`.
@@ -170,7 +209,15 @@ class ToolLoop:
         async with self.start(message, **options) as live:
             return await live.outcome()
 
-    def run_sync(self, message: str | Iterable[Part], **options: Unpack[RunOptions]) -> Outcome:
+    @overload
+    def run_sync(
+        self, message: str | Iterable[Part], *, output_type: type[T], **options: Unpack[RunOptions]
+    ) -> Outcome[T]: ...
+    @overload
+    def run_sync(
+        self, message: str | Iterable[Part], *, output_type: None = None, **options: Unpack[RunOptions]
+    ) -> Outcome[T_co]: ...
+    def run_sync(self, message: str | Iterable[Part], **options: Any) -> Outcome[Any]:
         """
         The same without an event loop, from any thread: all such runs share one loop in the background.
 
@@ -180,7 +227,11 @@ class ToolLoop:
         """
         return run_in_background(self.run(message, **options))
 
-    def evolve(self, **changes: Unpack[LoopOptions]) -> "ToolLoop":
+    @overload
+    def evolve(self, *, output_type: type[T] | None, **changes: Unpack[LoopOptions]) -> "ToolLoop[T]": ...
+    @overload
+    def evolve(self, **changes: Unpack[LoopOptions]) -> "ToolLoop[T_co]": ...
+    def evolve(self, **changes: Any) -> "ToolLoop[Any]":
         """
         A new loop that differs in what is given.
 
@@ -257,7 +308,8 @@ def _refuse_unknown(options: Mapping[str, object]) -> None:
     known = RunOptions.__annotations__
     unknown = [name for name in options if name not in known]
     if unknown:
-        raise InvalidValue(f"option {unknown[0]!r}", f"no run has it; these are there: {', '.join(known)}")
+        there = ", ".join([*known, "output_type"])
+        raise InvalidValue(f"option {unknown[0]!r}", f"no run has it; these are there: {there}")
 
 
 def _warn_of_undeclared(tools: ToolList) -> None:

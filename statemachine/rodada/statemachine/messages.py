@@ -383,7 +383,7 @@ class ModelTurn:
 
     Attributes:
         stop: why it ended, in our words.
-        stop_word: the wire's own word.
+        stop_word: the wire's own word, or what makes the turn malformed.
         text: all visible text.
         requests: the calls that it asks for; only a whole or a cut turn may carry any.
         usage: tokens of the call.

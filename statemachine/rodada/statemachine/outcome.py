@@ -3,17 +3,22 @@ The outcome of a run: what the host gets, as a function of the ended run and its
 """
 
 from collections.abc import Iterable
+from typing import Generic, cast
 
-from attrs import frozen
+from attrs import field, frozen
+from typing_extensions import TypeVar
 
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.events import Failure
-from rodada.statemachine.jsontext import JsonObject, JsonValue, parse_object
+from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json, parse_object
 from rodada.statemachine.messages import Entry, Exchange, Status, Usage
 from rodada.statemachine.run import Run, unfinished
 from rodada.statemachine.states import Reason, RunStatus
 from rodada.statemachine.step import Step
+
+T = TypeVar("T", default=object)
+T_co = TypeVar("T_co", covariant=True, default=object)
 
 
 @frozen
@@ -53,7 +58,7 @@ class Selection:
 
 
 @frozen(kw_only=True)
-class Outcome:
+class Outcome(Generic[T_co]):
     """
     How a run ended.
 
@@ -76,6 +81,7 @@ class Outcome:
         unfinished: requests never executed or with unknown outcome.
         usage: tokens of all turns together; None is "not told by any".
         usages: tokens of each model call; one that gave no turn told nothing.
+        output: completed with `output_type`: the answer as a value of that type; otherwise None.
         still_running: ids of calls of which something still runs, such as a thread that cannot be stopped.
         transitions: every step.
         error: what failed, where something did.
@@ -98,6 +104,7 @@ class Outcome:
     unfinished: tuple[Unfinished, ...]
     usage: Usage
     usages: tuple[Usage, ...]
+    output: T_co | None = field(default=None, hash=False)
     still_running: tuple[str, ...] = ()
     transitions: tuple[Step, ...] = ()
     error: Failure | None = None
@@ -115,6 +122,7 @@ class Outcome:
             "answer_by": self.answer_by,
             "narration": list(self.narration),
             "partial": self.partial,
+            "output": _output_json(self.output, self.answer),
             "rounds": self.rounds,
             "model_calls": self.model_calls,
             "calls": [_call_json(call) for call in self.calls],
@@ -126,9 +134,11 @@ class Outcome:
         }
 
 
-def outcome_of(run: Run, steps: tuple[Step, ...] = (), still_running: tuple[str, ...] = ()) -> Outcome:
+def outcome_of(
+    run: Run, steps: tuple[Step, ...] = (), still_running: tuple[str, ...] = (), output: T | None = None
+) -> Outcome[T]:
     """
-    The outcome of an ended run.
+    The outcome of an ended run; `output` is what its last turn holds, which only a completed run has as its answer.
 
     Raises:
         InvalidValue: the run has not ended.
@@ -154,6 +164,7 @@ def outcome_of(run: Run, steps: tuple[Step, ...] = (), still_running: tuple[str,
         unfinished=tuple(Unfinished(request.id, request.name) for request in unfinished(run)),
         usage=total_usage(run.usages),
         usages=run.usages,
+        output=output if ending.status is RunStatus.COMPLETED else None,
         still_running=still_running,
         transitions=steps,
         error=ending.failure,
@@ -206,6 +217,20 @@ def _call_json(call: CallRecord) -> JsonValue:
         "status": call.status.value,
         "deterministic": call.deterministic,
     }
+
+
+def _output_json(output: object, answer: str) -> JsonValue:
+    if output is None:
+        return None
+    # Only here: whoever has an output has imported pydantic already.
+    from pydantic_core import to_jsonable_python
+
+    try:
+        told = cast(JsonValue, to_jsonable_python(output, inf_nan_mode="null", serialize_unknown=True))
+        dump_json(told)
+    except Exception:  # noqa: BLE001 - a type's own way to JSON may raise anything; it came from JSON
+        return parse_object(answer)
+    return told
 
 
 def _failure_json(failure: Failure | None) -> JsonValue:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Container
 
 from attrs import field, frozen
+from attrs.converters import optional
 
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import InvalidValue
@@ -66,6 +67,8 @@ class ModelRequest:
         max_request_bytes: as in `Limits`.
         seconds: the time that this call may take; None is unlimited.
         stream: give the pieces of the turn to `watch` as they come.
+        output_schema: JSON text of the JSON Schema that the answer shall fulfil, an object at its root; None when no
+            type is asked for, as in the closing call. A turn that asks for tools need not fulfil it.
     """
 
     conversation: Conversation
@@ -80,6 +83,7 @@ class ModelRequest:
     max_request_bytes: int | None = None
     seconds: float | None = None
     stream: bool = False
+    output_schema: str | None = field(default=None, converter=optional(clean_json))
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -128,10 +132,16 @@ def _usable(wire_id: str) -> bool:
 
 
 def model_request(
-    run: Run, instructions: str, tools: tuple[ToolDeclaration, ...], seconds: float | None, *, stream: bool = False
+    run: Run,
+    instructions: str,
+    tools: tuple[ToolDeclaration, ...],
+    seconds: float | None,
+    *,
+    stream: bool = False,
+    output_schema: str | None = None,
 ) -> ModelRequest:
     """
-    The request of the run's call in hand.
+    The request of the run's call in hand. The closing call asks for no type: it is words for the person.
     """
     return ModelRequest(
         conversation=run.conversation,
@@ -146,4 +156,5 @@ def model_request(
         max_request_bytes=run.limits.max_request_bytes,
         seconds=seconds,
         stream=stream,
+        output_schema=output_schema if run.reason is None else None,
     )

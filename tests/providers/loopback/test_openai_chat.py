@@ -538,6 +538,12 @@ WISHES: list[tuple[Deviation, Json, Json, str]] = [
         "Unknown parameter: 'stream_options'",
     ),
     (
+        "json_schema_unknown",
+        {"response_format": {"type": "json_object"}},
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": PARAMETERS}}},
+        "This response_format type is unavailable now",
+    ),
+    (
         "short_ids_wanted",
         {"messages": [USER]},
         {

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from attrs import define, evolve, field, frozen
 
@@ -153,7 +153,7 @@ class LoopCall:
         try:
             outcome = await self._outcome()
         except asyncio.CancelledError as error:
-            settled = getattr(error, "outcome", None)
+            settled = cast("Outcome | None", getattr(error, "outcome", None))
             if not isinstance(settled, Outcome):
                 raise
             outcome = settled

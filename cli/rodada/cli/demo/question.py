@@ -3,6 +3,7 @@ One question to a real model, with the gym assistant's tools.
 """
 
 import asyncio
+from typing import cast
 
 from rodada.cli.demo.desk import new_desk
 from rodada.cli.demo.gym import INSTRUCTIONS, gym_tools
@@ -36,7 +37,7 @@ async def _asked(view: View, loop: ToolLoop) -> Outcome:
         async with loop.start(QUESTION) as live:
             outcome = await watched(live, view.notice)
     except asyncio.CancelledError as cancelled:
-        settled: object = getattr(cancelled, "outcome", None)
+        settled = cast("Outcome | None", getattr(cancelled, "outcome", None))
         if isinstance(settled, Outcome):
             view.outcome(settled)
         raise

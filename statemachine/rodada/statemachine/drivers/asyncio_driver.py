@@ -45,6 +45,7 @@ from rodada.statemachine.orders import (
     StopTool,
     orders,
 )
+from rodada.statemachine.output import Output, judged
 from rodada.statemachine.ports import CallSetting, Clock, History, Provider, Timer, Toolbox, ToolCall
 from rodada.statemachine.request import model_request
 from rodada.statemachine.run import Run, seconds_for_call, seconds_left, seconds_to_deadline
@@ -70,6 +71,7 @@ class Ports:
         history: where entries are stored; None when the caller keeps them.
         instructions: system instructions of the run.
         stream: ask the model to stream.
+        output: the type that an answer shall have; None when any text will do.
         context: the host's value, for its tools.
         clock: time.
         jitter: a number in [0, 1) that spreads retries.
@@ -80,6 +82,7 @@ class Ports:
     history: History | None = None
     instructions: str = ""
     stream: bool = False
+    output: Output | None = None
     context: object = None
     clock: Clock = SystemClock()
     jitter: Callable[[], float] = random
@@ -92,11 +95,13 @@ class AsyncioDriver:
     Attributes:
         run: as it stands now.
         steps: so far.
+        output: what the last turn holds, where it is an answer of the type that was asked for.
     """
 
     def __init__(self, run: Run, ports: Ports, listen: Listen) -> None:
         self.run = run
         self.steps: list[Step] = []
+        self.output: object = None
         self._ports = ports
         self._listen = listen
         self._clock = ports.clock
@@ -251,7 +256,14 @@ class AsyncioDriver:
         if seconds is not None and seconds <= 0:
             raise ProviderTimeout("rodada", "no time was left for the call, so it was not sent", retryable=False)
         ports = self._ports
-        request = model_request(run, ports.instructions, ports.toolbox.declarations, seconds, stream=ports.stream)
+        request = model_request(
+            run,
+            ports.instructions,
+            ports.toolbox.declarations,
+            seconds,
+            stream=ports.stream,
+            output_schema=None if ports.output is None else ports.output.schema,
+        )
         error = ProviderTimeout("rodada", "the provider did not stop when its time was over", retryable=False)
         last = self._last_resort(order, seconds, CallFailed(order.call, _told(error)))
         try:
@@ -260,7 +272,9 @@ class AsyncioDriver:
             raise ProviderTimeout("rodada", f"no answer within {seconds:.3g} s") from None
         finally:
             _cancel(last)
-        return _checked(turn, run)
+        entering = judged(ports.output, request, _checked(turn, run))
+        self.output = entering.value
+        return entering.turn
 
     def _watch(self, order: Order, delta: Delta) -> None:
         """

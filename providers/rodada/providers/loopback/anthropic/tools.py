@@ -130,7 +130,7 @@ def _schema_faults(path: str, schema: Json) -> Iterator[str]:
 
 
 def _strict_faults(path: str, schema: Json) -> Iterator[str]:
-    for node in _nodes(schema):
+    for node in schema_nodes(schema):
         kind = text(node.get("type"))
         if kind == "object" and node.get("additionalProperties") is not False:
             yield f"{path}: For 'object' type, 'additionalProperties' must be explicitly set to false"
@@ -139,7 +139,7 @@ def _strict_faults(path: str, schema: Json) -> Iterator[str]:
             yield f"{path}: For '{kind}' type, properties {', '.join(limits)} are not supported"
 
 
-def _nodes(schema: Json) -> Iterator[Object]:
+def schema_nodes(schema: Json) -> Iterator[Object]:
     """
     The schema and every schema in it.
     """
@@ -148,9 +148,9 @@ def _nodes(schema: Json) -> Iterator[Object]:
     yield schema
     for key in ("properties", "$defs", "definitions"):
         for inner in obj(schema.get(key)).values():
-            yield from _nodes(inner)
+            yield from schema_nodes(inner)
     for inner in (schema.get("items"), *items(schema.get("anyOf")), *items(schema.get("allOf"))):
-        yield from _nodes(inner)
+        yield from schema_nodes(inner)
 
 
 RULES: tuple[Callable[[View], Failure | None], ...] = (

@@ -4,7 +4,7 @@ The Messages API as a wire of the loopback server.
 
 from collections.abc import Mapping
 
-from rodada.providers.loopback.anthropic import pairing, replies, shape, sources, stream, thinking, tools
+from rodada.providers.loopback.anthropic import formats, pairing, replies, shape, sources, stream, thinking, tools
 from rodada.providers.loopback.anthropic.memory import Memory
 from rodada.providers.loopback.anthropic.view import view
 from rodada.providers.loopback.frames import frame
@@ -14,7 +14,7 @@ from rodada.providers.loopback.script import Failure, Turn, WireName
 from rodada.providers.loopback.wire import Ids
 
 _PATH = "/v1/messages"
-_RULES = (*shape.RULES, *sources.RULES, *tools.RULES, *pairing.RULES, *thinking.RULES)
+_RULES = (*shape.RULES, *sources.RULES, *tools.RULES, *formats.RULES, *pairing.RULES, *thinking.RULES)
 
 
 class AnthropicWire:

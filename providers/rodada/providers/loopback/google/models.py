@@ -24,6 +24,13 @@ def checks_ids(model: str) -> bool:
     return _version(model) >= (3, 5)
 
 
+def answers_json_beside_tools(model: str) -> bool:
+    """
+    Whether JSON may be asked for while there are function declarations (Gemini 3 and later).
+    """
+    return _version(model) >= (3, 0)
+
+
 def shows_in_responses(model: str) -> bool:
     """
     Whether a function response may hold images and documents (Gemini 3 and later).

@@ -96,7 +96,7 @@ def _schema_faults(path: str, declaration: Object) -> Iterator[str]:
     if "parameters" in declaration:
         yield from _root_faults(f"{_REQUEST}.{path}.parameters", obj(declaration["parameters"]))
     if "parametersJsonSchema" in declaration:
-        yield from _json_schema_faults(f"{_REQUEST}.{path}.parameters_json_schema", declaration["parametersJsonSchema"])
+        yield from json_schema_faults(f"{_REQUEST}.{path}.parameters_json_schema", declaration["parametersJsonSchema"])
 
 
 def _root_faults(path: str, schema: Object) -> Iterator[str]:
@@ -121,7 +121,10 @@ def _openapi_faults(path: str, schema: Object) -> Iterator[str]:
         yield from _openapi_faults(f"{path}.items", obj(schema["items"]))
 
 
-def _json_schema_faults(path: str, schema: Json) -> Iterator[str]:
+def json_schema_faults(path: str, schema: Json) -> Iterator[str]:
+    """
+    What is wrong with a schema in the newer notation.
+    """
     if obj(schema).get("type") != "object":
         yield f"{path}: the schema must be of type object."
     for node in _nodes(schema):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from rodada.providers.loopback.frames import frame
-from rodada.providers.loopback.google import blobs, pairing, replies, shape, signatures, stream, tools
+from rodada.providers.loopback.google import blobs, formats, pairing, replies, shape, signatures, stream, tools
 from rodada.providers.loopback.google.fields import UnreadableField, normal
 from rodada.providers.loopback.google.memory import Memory
 from rodada.providers.loopback.google.view import bad, view
@@ -16,7 +16,7 @@ from rodada.providers.loopback.script import Failure, Turn, WireName
 from rodada.providers.loopback.wire import Ids
 
 _PATH = re.compile(r"/v1(?:beta)?/models/([^/:]+):(\w+)")
-_RULES = (*shape.RULES, *blobs.RULES, *tools.RULES, *pairing.RULES, *signatures.RULES)
+_RULES = (*shape.RULES, *blobs.RULES, *tools.RULES, *formats.RULES, *pairing.RULES, *signatures.RULES)
 _NO_KEY = (
     "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other "
     "form of API consumer identity to call this API."

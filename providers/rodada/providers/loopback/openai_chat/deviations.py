@@ -37,6 +37,7 @@ Deviation: TypeAlias = Literal[
     "reasoning_wanted",  # the same, and demanded back: DeepSeek and Kimi, thinking
     "max_tokens_only",  # max_completion_tokens is not known
     "stream_options_unknown",  # Mistral, Databricks
+    "json_schema_unknown",  # response_format of this type is refused: DeepSeek
     "short_ids_wanted",  # nine letters and digits: Mistral
 ]
 _Change: TypeAlias = Callable[[Object], None]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from rodada.providers.loopback.frames import frame
 from rodada.providers.loopback.json_values import Object, obj, text
-from rodada.providers.loopback.openai_chat import pairing, replies, shape, stream, tools, wishes
+from rodada.providers.loopback.openai_chat import formats, pairing, replies, shape, stream, tools, wishes
 from rodada.providers.loopback.openai_chat.deviations import Deviation, deviated, shows_reasoning
 from rodada.providers.loopback.openai_chat.view import view
 from rodada.providers.loopback.openai_responses.replies import envelope
@@ -16,7 +16,7 @@ from rodada.providers.loopback.script import Failure, Turn, WireName
 from rodada.providers.loopback.wire import Ids
 
 _PATH = "/v1/chat/completions"
-_RULES = (*shape.RULES, *tools.RULES, *pairing.RULES, *wishes.RULES)
+_RULES = (*shape.RULES, *tools.RULES, *formats.RULES, *pairing.RULES, *wishes.RULES)
 
 
 class ChatWire:

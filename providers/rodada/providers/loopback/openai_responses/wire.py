@@ -5,7 +5,7 @@ The Responses API as a wire of the loopback server.
 from collections.abc import Mapping
 
 from rodada.providers.loopback.json_values import Object, obj, text
-from rodada.providers.loopback.openai_responses import pairing, reasoning, replies, shape, stream, tools
+from rodada.providers.loopback.openai_responses import formats, pairing, reasoning, replies, shape, stream, tools
 from rodada.providers.loopback.openai_responses.memory import Memory
 from rodada.providers.loopback.openai_responses.view import view
 from rodada.providers.loopback.received import Received, first_refusal
@@ -13,7 +13,7 @@ from rodada.providers.loopback.script import Failure, Turn, WireName
 from rodada.providers.loopback.wire import Ids
 
 _PATH = "/v1/responses"
-_RULES = (*shape.RULES, *tools.RULES, *pairing.RULES, *reasoning.RULES)
+_RULES = (*shape.RULES, *tools.RULES, *formats.RULES, *pairing.RULES, *reasoning.RULES)
 _NO_KEY = (
     "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "
     "(i.e. Authorization: Bearer YOUR_KEY)."
