@@ -1,5 +1,6 @@
 """
-Every error that `rodada` raises on purpose: typed, with fields, naming what happened, where and the way out.
+The errors of the engine, of providers and of imports: typed, with fields, naming what happened, where and the way out.
+Those of tools stand in `rodada.tools.errors`.
 """
 
 from typing import ClassVar
@@ -7,7 +8,7 @@ from typing import ClassVar
 
 class LoopError(Exception):
     """
-    Base of all errors of this library.
+    Base of all errors that this library raises on purpose to its users.
     """
 
 
@@ -125,7 +126,7 @@ class NotSupported(LoopError):
 
 class MissingExtra(LoopError, ImportError):
     """
-    A provider's SDK is not installed.
+    A package that comes with an extra, such as a provider's SDK, is not installed.
     """
 
     def __init__(self, package: str, extra: str) -> None:

@@ -1,5 +1,6 @@
 """
-The limits of a run, checked when built. None means unlimited, and must be said: no limit is switched off by accident.
+The limits of a run, checked when built. None means unlimited where no other meaning is given. Rounds,
+attempts, pauses, tools at once, and the times to close and to stop take no None: they are always bounded.
 """
 
 import sys

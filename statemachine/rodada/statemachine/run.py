@@ -98,7 +98,7 @@ class Run:
         start: how many entries the conversation had before this run's message.
         selected: index of the first entry that is sent; the selection is made once a run.
         state: where it is.
-        reason: why it stops short; None while it goes on. The only mode there is.
+        reason: why it stops short; None while it goes on.
         detail: of the reason: the host's words, or the provider's.
         outcome: set at an end, and only there.
         entry: the entry being appended.

@@ -1,8 +1,9 @@
 """
-attrs classes as types of arguments: pydantic checks a form with the same fields, and the instance is made of that.
-So it is with what else pydantic does not take as it stands: members of an enum in a Literal, another name of such a
-type, and a `TypedDict`, which may hold an attrs class, and which before Python 3.12 it takes from typing_extensions
-alone.
+Types of arguments that pydantic does not take as they stand, in a form that it takes.
+
+An attrs class becomes a pydantic model with the same fields, from which the instance is then made. Three more have
+forms of their own: enum members in a `Literal`; an alias of such a type; and a `TypedDict`, which may hold an attrs
+class, and which pydantic takes only from typing_extensions before Python 3.12.
 """
 
 import contextlib

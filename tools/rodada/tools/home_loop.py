@@ -37,10 +37,10 @@ class HomeLoop:
 
     async def run(self, work: Callable[[], Coroutine[object, object, T]]) -> T:
         """
-        Do some work at home and wait for it here, with the context variables of the caller. Cancelling cancels it.
+        Do some work on that loop and wait for it here, with the context variables of the caller. A cancel cancels it.
 
         Raises:
-            HomeGone: there is nobody at home.
+            HomeGone: that loop does not run any more, or runs in another process.
         """
         if asyncio.get_running_loop() is self._loop and os.getpid() == self._process:
             return await work()

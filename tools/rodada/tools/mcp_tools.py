@@ -31,7 +31,9 @@ LONGEST_WHY = 300
 NAMES_TOLD = 50
 
 
-async def _remote() -> None: ...
+async def _remote() -> None:
+    # Stands for the tools of every server where options are checked: they are async.
+    ...
 
 
 def _as_options(place: str, given: object) -> Options:
