@@ -11,10 +11,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self, TextIO, TypedDict
+from typing import TYPE_CHECKING, Any, Self, TextIO, TypedDict, Unpack
 
 from attrs import frozen
-from typing_extensions import Unpack
 
 from rodada.statemachine.drivers.background import run_in_background
 from rodada.statemachine.errors import InvalidValue, MissingExtra

@@ -3,15 +3,14 @@ The gym assistant: its instructions and its tools. The tools are real; what they
 """
 
 from datetime import date
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from rodada.cli.demo.desk import Desk
 from rodada.cli.demo.records import records
-from rodada.tools import Tool, ToolError, tool
-
-AnyFunctionTool: TypeAlias = Tool[..., Any]
+from rodada.tools import ToolError, tool
+from rodada.tools.loading import AnyFunctionTool
 
 INSTRUCTIONS = (
     "You are a gym assistant. Today is 31 October 2026. Exercises in the training log: bench press, squat, deadlift. "

@@ -7,10 +7,9 @@ The parts of a path are keys of objects or, in lists, positions from 0; without 
 from collections.abc import Iterator, Mapping
 
 from rodada.statemachine.errors import FormatError
-from rodada.statemachine.jsontext import JsonObject, JsonValue
+from rodada.statemachine.jsontext import DEEPEST, JsonObject, JsonValue
 
 RESULT, PATH = "$result", "path"
-DEEPEST = 100
 
 
 class Unresolved(Exception):
