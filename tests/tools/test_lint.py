@@ -44,7 +44,7 @@ def one_line(body: str, parameters: str = "a: int", options: str = "") -> Judged
 )
 def test_what_depends_on_its_arguments_alone_should_leave_the_loop(body: str) -> None:
     found = one_line(body)
-    assert (found.verdict, found.evidence, found.doubts) == (Verdict.LEAVES, (), ())
+    assert (found.verdict, found.evidence, found.doubts) == (Verdict.SHOULD_LEAVE, (), ())
     assert found.reason == "looked for I/O, clock, randomness, await, shared state in lines 7 to 8: nothing found"
 
 
@@ -77,7 +77,7 @@ def test_evidence_keeps_a_tool_in_the_loop_and_is_told_with_its_line(body: str, 
 def test_awaiting_keeps_a_tool_in_the_loop_and_being_async_does_not() -> None:
     waits = judged("@tool\nasync def f(a: int) -> int:\n    return await a\n")
     assert (waits.verdict, waits.evidence) == (Verdict.STAYS, (Fact(8, "awaits"),))
-    assert judged("@tool\nasync def f(a: int) -> int:\n    return a\n").verdict is Verdict.LEAVES
+    assert judged("@tool\nasync def f(a: int) -> int:\n    return a\n").verdict is Verdict.SHOULD_LEAVE
 
 
 @pytest.mark.parametrize("loop", ["async for b in a: pass", "async with a: pass"])
@@ -99,7 +99,7 @@ def test_what_the_module_defines_is_read_too() -> None:
     def convert(n: float) -> float:
         return {calls}
     """
-    assert judged(source.replace("{calls}", "n * rate('EUR')")).verdict is Verdict.LEAVES
+    assert judged(source.replace("{calls}", "n * rate('EUR')")).verdict is Verdict.SHOULD_LEAVE
     found = judged(source.replace("{calls}", "noisy(n)"))
     assert found.evidence == (Fact(13, "uses random.random, which depends on randomness"),)
 
@@ -167,7 +167,7 @@ def test_a_value_is_judged_by_how_it_was_made() -> None:
 def test_changing_a_default_is_evidence_for_all_calls_share_it(parameters: str) -> None:
     found = one_line("seen.append(a); return len(seen)", parameters)
     assert found.evidence == (Fact(7, "changes the default of seen, which all calls share"),)
-    assert one_line("return len(seen)", parameters).verdict is Verdict.LEAVES
+    assert one_line("return len(seen)", parameters).verdict is Verdict.SHOULD_LEAVE
 
 
 def test_a_tool_that_takes_the_context_of_its_call_stays() -> None:
@@ -176,12 +176,12 @@ def test_a_tool_that_takes_the_context_of_its_call_stays() -> None:
 
 def test_a_tool_that_says_so_is_no_finding_and_one_that_says_so_wrongly_is() -> None:
     right = one_line("return a", options="(deterministic=True)")
-    assert (right.verdict, right.is_finding) == (Verdict.DECLARED, False)
+    assert (right.verdict, right.is_finding) == (Verdict.LEAVES, False)
     wrong = one_line("return time.time()", options="(deterministic=True)")
     assert (wrong.verdict, wrong.is_finding) == (Verdict.DECLARED_WRONGLY, True)
     assert wrong.reason == "line 8: uses time.time, which depends on the clock"
-    assert one_line("return nosuch", options="(deterministic=True)").verdict is Verdict.DECLARED
-    assert one_line("return a", options="(deterministic=False)").verdict is Verdict.LEAVES
+    assert one_line("return nosuch", options="(deterministic=True)").verdict is Verdict.LEAVES
+    assert one_line("return a", options="(deterministic=False)").verdict is Verdict.SHOULD_LEAVE
 
 
 def test_tools_are_found_however_they_are_made() -> None:

@@ -16,7 +16,7 @@ from rodada.statemachine.messages import ToolRequest
 from rodada.tools.attrs_classes import Forms, form_field
 from rodada.tools.errors import ToolDefinitionError
 from rodada.tools.signatures import Parameter
-from rodada.tools.value_text import LEAVES, error_name
+from rodada.tools.value_text import LET_THROUGH, error_name
 
 PREVIEW = 100
 LONGEST_PATH = 60
@@ -107,7 +107,7 @@ class ArgumentModel:
         try:
             sent = request.arguments
             return Refusal(no_object(request.raw)) if sent is None else self._checked(sent)
-        except LEAVES:
+        except LET_THROUGH:
             raise
         except BaseException as error:  # noqa: BLE001 - a validator of the host may raise anything
             return Refusal(f"checking them raised {error_name(error)}")

@@ -25,7 +25,7 @@ from rodada.tools.options import Options
 from rodada.tools.result_parts import returned_parts
 from rodada.tools.signatures import is_async
 from rodada.tools.threads import LEVELS, Threads
-from rodada.tools.value_text import LEAVES, Unshowable, error_name
+from rodada.tools.value_text import LET_THROUGH, Unshowable, error_name
 
 
 @define(eq=False)
@@ -99,7 +99,7 @@ class FunctionCall:
     def _called(self) -> ToolResult:
         try:
             value = self.function(*self.leading, **self.arguments)
-        except LEAVES:
+        except LET_THROUGH:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is a result
             return self._failed(error)
@@ -109,7 +109,7 @@ class FunctionCall:
         cancels = cancels_asked()
         try:
             value = await cast(Awaitable[object], self.function(*self.leading, **self.arguments))
-        except LEAVES:
+        except LET_THROUGH:
             raise
         except asyncio.CancelledError as error:
             # Somebody wants this task to stop, or the tool raised it itself: only the count of cancels tells, or
@@ -159,7 +159,7 @@ class FunctionCall:
 def _message(error: BaseException) -> str:
     try:
         return clean_text(str(error)).strip()
-    except LEAVES:
+    except LET_THROUGH:
         raise
     except BaseException:  # noqa: BLE001 - the exception's own __str__ may raise anything
         return ""

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from rodada.statemachine.log import log_warning
 from rodada.statemachine.messages import ToolRequest
-from rodada.tools.value_text import LEAVES, error_name
+from rodada.tools.value_text import LET_THROUGH, error_name
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ def tell(hook: Callable[[ToolRequest, T], object] | None, name: str, request: To
         return
     try:
         hook(request, what)
-    except LEAVES:
+    except LET_THROUGH:
         raise
     except BaseException as error:  # noqa: BLE001 - no hook of the host may change a result
         # Nor may a log filter.

@@ -14,7 +14,7 @@ from rodada.tools.arguments import LONGEST_PATH, LONGEST_REASON, Arguments, Refu
 from rodada.tools.bounded_checks import BoundedChecks
 from rodada.tools.errors import ToolDefinitionError
 from rodada.tools.schema_keywords import with_own_keywords
-from rodada.tools.value_text import LEAVES, error_name
+from rodada.tools.value_text import LET_THROUGH, error_name
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -62,7 +62,7 @@ class SchemaArguments:
         try:
             sent = request.arguments
             return Refusal(no_object(request.raw)) if sent is None else self._checked(_clean(sent))
-        except LEAVES:
+        except LET_THROUGH:
             raise
         except BaseException as error:  # noqa: BLE001 - such as a reference that leads nowhere
             return Refusal(f"checking them raised {error_name(error)}")

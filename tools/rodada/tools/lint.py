@@ -28,8 +28,8 @@ class Verdict(enum.Enum):
     What a tool's source says of it.
     """
 
-    LEAVES = "should_leave_the_loop"
-    DECLARED = "leaves_the_loop"
+    SHOULD_LEAVE = "should_leave_the_loop"
+    LEAVES = "leaves_the_loop"
     DECLARED_WRONGLY = "declared_deterministic_but_is_not"
     STAYS = "stays"
     UNDECIDED = "undecided"
@@ -61,17 +61,17 @@ class Judged:
         What follows for the tool.
         """
         if self.declared:
-            return Verdict.DECLARED_WRONGLY if self.evidence else Verdict.DECLARED
+            return Verdict.DECLARED_WRONGLY if self.evidence else Verdict.LEAVES
         if self.evidence:
             return Verdict.STAYS
-        return Verdict.UNDECIDED if self.doubts else Verdict.LEAVES
+        return Verdict.UNDECIDED if self.doubts else Verdict.SHOULD_LEAVE
 
     @property
     def is_finding(self) -> bool:
         """
         Whether something should be changed.
         """
-        return self.verdict in (Verdict.LEAVES, Verdict.DECLARED_WRONGLY)
+        return self.verdict in (Verdict.SHOULD_LEAVE, Verdict.DECLARED_WRONGLY)
 
     @property
     def reason(self) -> str:

@@ -99,7 +99,7 @@ class Options:
         _check("needs_approval", _is_count(self.needs_approval), "True, False or how many", self.needs_approval)
         _check("timeout", _is_timeout(self.timeout), "seconds above 0, or None for unlimited", self.timeout)
         _check("thread", self.thread in ("pool", "caller"), '"pool" or "caller"', self.thread)
-        _check("thread", self._may_choose, '"caller" only where the function is not deterministic', self.thread)
+        _check("thread", self._may_choose_thread, '"caller" only where the function is not deterministic', self.thread)
         _check("errors", self.errors in ("class", "message"), '"class" or "message"', self.errors)
         chars = f"a whole number >= {LEAST_RESULT_CHARS}, or None for uncut"
         _check("max_result_chars", _is_length(self.max_result_chars), chars, self.max_result_chars)
@@ -111,7 +111,7 @@ class Options:
         return not (self.deterministic and (self.reads or self.writes or self.exclusive))
 
     @property
-    def _may_choose(self) -> bool:
+    def _may_choose_thread(self) -> bool:
         return not (self.deterministic and self.thread == "caller")
 
     @property

@@ -41,13 +41,13 @@ class _Listed:
         self, _validator: Any, listed: list[JsonValue], value: JsonValue, _schema: Any
     ) -> "Iterator[ValidationError]":
         if id(listed) not in self._read:
-            self._read[id(listed)] = (listed, frozenset(map(_told, listed)))
-        if _told(value) not in self._read[id(listed)][1]:
+            self._read[id(listed)] = (listed, frozenset(map(_equality_key, listed)))
+        if _equality_key(value) not in self._read[id(listed)][1]:
             yield _wrong("it is none of those listed")
 
 
 def _unique_items(validator: Any, wanted: bool, value: Any, _schema: Any) -> "Iterator[ValidationError]":
-    if wanted and validator.is_type(value, "array") and len(set(map(_told, value))) < len(value):
+    if wanted and validator.is_type(value, "array") and len(set(map(_equality_key, value))) < len(value):
         yield _wrong("an item stands twice in it")
 
 
@@ -63,7 +63,7 @@ def _wrong(what: str) -> "ValidationError":
     return ValidationError(what)
 
 
-def _told(value: JsonValue) -> str:
+def _equality_key(value: JsonValue) -> str:
     """
     A text that is the same for values that JSON Schema calls equal: 1 and 1.0 are, 1 and true are not.
     """

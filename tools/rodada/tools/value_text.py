@@ -27,7 +27,7 @@ from rodada.statemachine.messages import Media, Text
 
 NOTHING = "Done; the tool returns no value."
 BLANK = "Done; the result is an empty text."
-LEAVES = (KeyboardInterrupt, SystemExit)
+LET_THROUGH = (KeyboardInterrupt, SystemExit)  # no failure of a tool: whoever runs the process wants it to end
 LARGEST = 20_000_000
 COST_OF_ONE = 8
 SIMPLE = frozenset({str, int, bool, type(None)})
@@ -53,7 +53,7 @@ def result_text(value: object) -> str:
         return NOTHING
     try:
         text = clean_text(_text(value))
-    except LEAVES:
+    except LET_THROUGH:
         raise
     except Unshowable:
         raise

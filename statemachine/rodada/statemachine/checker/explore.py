@@ -84,7 +84,7 @@ class Exploration:
 
 
 @frozen
-class _Origin:
+class _FirstWay:
     """
     How a run was first reached.
     """
@@ -100,7 +100,7 @@ class _Search:
         self.key = key
         self.seen = Exploration()
         self.numbers: dict[object, int] = {}
-        self.origins: list[_Origin] = []
+        self.first_ways: list[_FirstWay] = []
         self.edges: list[list[int]] = []
         self.waiting: deque[tuple[int, Run]] = deque()
 
@@ -160,7 +160,7 @@ class _Search:
         if known is not None:
             return known
         number = self.numbers[key] = len(self.numbers)
-        self.origins.append(_Origin(parent, line))
+        self.first_ways.append(_FirstWay(parent, line))
         self.edges.append([])
         self.waiting.append((number, run))
         if run.outcome is not None:
@@ -183,8 +183,8 @@ class _Search:
     def _path(self, number: int) -> tuple[str, ...]:
         lines: list[str] = []
         while number >= 0:
-            lines.append(self.origins[number].line)
-            number = self.origins[number].parent
+            lines.append(self.first_ways[number].line)
+            number = self.first_ways[number].parent
         return tuple(reversed(lines))
 
     def _look_for_a_cycle(self) -> None:
