@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rodada.statemachine.errors import InvalidValue
+from rodada.statemachine.media_types import type_of_bytes
 from rodada.statemachine.messages import Media, Part, Text, plain_text
-from rodada.statemachine.signatures import signed_type
 from rodada.tools import ToolResultParts
 from rodada.tools.result_parts import FAILED, MOST_MEDIA_BYTES, returned_parts
 from rodada.tools.value_text import BLANK, NOTHING, Unshowable
@@ -42,7 +42,7 @@ def test_bytes_that_tell_what_they_are_become_media(data: bytes, media_type: str
         assert parts_of(value) == (Media.of(data, media_type),)
 
 
-@given(st.binary(max_size=16).filter(lambda data: signed_type(data) is None))
+@given(st.binary(max_size=16).filter(lambda data: type_of_bytes(data) is None))
 def test_other_bytes_stay_text(data: bytes) -> None:
     try:
         text = data.decode("utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rodada.cli.errors import WrongUse
 from rodada.statemachine import Media, Part, Text
-from rodada.statemachine.signatures import signed_type
+from rodada.statemachine.media_types import type_of_bytes
 
 MOST_BYTES = 20_000_000
 ANY = "application/octet-stream"
@@ -33,7 +33,7 @@ def _media(path: Path) -> Media:
         raise _wrong(path, "holds nothing")
     if len(data) > MOST_BYTES:
         raise _wrong(path, f"is larger than {MOST_BYTES} bytes")
-    return Media.of(data, signed_type(data) or mimetypes.guess_type(path.name)[0] or ANY, path.name)
+    return Media.of(data, type_of_bytes(data) or mimetypes.guess_type(path.name)[0] or ANY, path.name)
 
 
 def _wrong(path: Path, why: str) -> WrongUse:

@@ -11,8 +11,8 @@ from collections.abc import Set as AbstractSet
 
 from attrs import evolve, frozen
 
+from rodada.statemachine.media_types import BYTES_THAT_TELL, TOLD_BY_BYTES, type_of_bytes
 from rodada.statemachine.messages import LONGEST_NAME_TOLD, Media, Part, Text, plain_text
-from rodada.statemachine.signatures import LONGEST_SIGNATURE, SIGNED, signed_type
 
 LONGEST_HEAD = 400_000  # base64 characters in which an image tells its sides
 LONGEST_TEXT = 100_000
@@ -118,10 +118,10 @@ def _longest_side(media: Media) -> int:
 
 def _as_it_is(media: Media) -> Media | Text:
     # A wrong type, or what only claims to be an image, is refused by the vendors, in every later call too.
-    actual = signed_type(base64.b64decode(media.data[: 4 * LONGEST_SIGNATURE]))
+    actual = type_of_bytes(base64.b64decode(media.data[: 4 * BYTES_THAT_TELL]))
     if actual is not None:
         return media if actual == media.media_type else evolve(media, media_type=actual)
-    if media.media_type in SIGNED:
+    if media.media_type in TOLD_BY_BYTES:
         return _line(media, f"not shown: its content is no {media.media_type}")
     return media
 

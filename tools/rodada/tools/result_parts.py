@@ -11,8 +11,8 @@ from typing import cast
 import attrs
 
 from rodada.statemachine.errors import InvalidValue
+from rodada.statemachine.media_types import type_of_bytes
 from rodada.statemachine.messages import Media, Part, Text
-from rodada.statemachine.signatures import signed_type
 from rodada.tools.value_text import BLANK, result_text
 
 FAILED = "Failed; nothing more was told."
@@ -82,7 +82,7 @@ def _medium(value: object) -> Media | None:
         data = bytes(cast(bytes, value))
     except ValueError:  # a memoryview that was released; its text form tells why it has none
         return None
-    media_type = signed_type(data)
+    media_type = type_of_bytes(data)
     return None if media_type is None else Media.of(data, media_type)
 
 

@@ -1,5 +1,5 @@
 """
-What some bytes are, by how they begin: the kinds of images and files that models take and that tell themselves.
+The media type of some bytes, by how they begin: of the images and files that models take, those that tell themselves.
 """
 
 _STARTS = (
@@ -9,11 +9,11 @@ _STARTS = (
     (b"GIF89a", "image/gif"),
     (b"%PDF-", "application/pdf"),
 )
-SIGNED = frozenset({*(media_type for _, media_type in _STARTS), "image/webp"})
-LONGEST_SIGNATURE = 12
+TOLD_BY_BYTES = frozenset({*(media_type for _, media_type in _STARTS), "image/webp"})
+BYTES_THAT_TELL = 12
 
 
-def signed_type(data: bytes) -> str | None:
+def type_of_bytes(data: bytes) -> str | None:
     """
     The media type that the first bytes tell: PNG, JPEG, GIF, WebP or PDF; None for everything else.
     """
