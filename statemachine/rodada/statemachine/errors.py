@@ -120,7 +120,7 @@ class RunningLoop(LoopError):
 
 class NotSupported(LoopError):
     """
-    A named ability is not there (yet), or this provider does not have it.
+    This provider does not have what was asked for, such as streaming.
     """
 
 
