@@ -98,7 +98,7 @@ class Listener:
 
     def close(self) -> None:
         """
-        Closes every socket and waits for the threads (5 seconds each at most; only a callable script can take
+        Close every socket and wait for the threads (5 seconds each at most; only a callable script can take
         longer).
         """
         self.closing.set()
@@ -198,7 +198,7 @@ class _Connection(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """
-        Says nothing: stderr belongs to the test.
+        Say nothing: stderr belongs to the test.
         """
 
     def _perform(self, outcome: Outcome) -> None:

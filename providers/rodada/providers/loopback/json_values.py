@@ -16,7 +16,8 @@ def read(raw: bytes) -> Json:
     """
     The value in a request body.
 
-    Raises ValueError for what the vendors' parsers refuse: broken JSON, NaN and Infinity, lone surrogates.
+    Raises:
+        ValueError: what the vendors' parsers refuse: broken JSON, NaN and Infinity, lone surrogates.
     """
     try:
         value = cast(Json, json.loads(raw, parse_constant=_no_constant))

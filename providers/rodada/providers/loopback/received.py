@@ -14,10 +14,17 @@ from rodada.providers.loopback.script import Failure, WireName
 @frozen
 class Received:
     """
-    One request that came in, and its refusal if it was refused; `number` is its place in `received`.
+    One request that came in. Headers and body stay out of the repr: they hold keys and hidden reasoning.
 
-    Headers (their names in lower case) and body stay out of the repr: they hold keys and hidden reasoning. A body
-    that is no JSON object reads as an empty one; `raw` has the bytes.
+    Attributes:
+        number: its place in `Loopback.received`.
+        wire: the vendor's protocol that it came over.
+        method, path, query: of the request line.
+        model: the one asked for, or "".
+        headers: their names in lower case.
+        body: as JSON; an empty object where it is none.
+        raw: the bytes of the body.
+        refusal: what it was refused with; None when it was accepted.
     """
 
     number: int
@@ -33,6 +40,9 @@ class Received:
 
     @property
     def accepted(self) -> bool:
+        """
+        Whether it was not refused.
+        """
         return self.refusal is None
 
 

@@ -56,10 +56,12 @@ class Call:
     """
     A request for a tool.
 
-    `arguments` given as a string are the argument text as a model produced it. OpenAI's wires send any text as it
-    is. The two others carry arguments as JSON values: there the text is parsed, "" stands for no arguments, and text
-    that is no JSON cannot be said (`UnspeakableTurn`). `id` None lets the server make one; "" on the Google wire
-    leaves it out.
+    Attributes:
+        name: of the tool.
+        arguments: an object, or the argument text as a model produced it. OpenAI's wires send any text as it is. The
+            two others carry arguments as JSON values: there the text is parsed, "" stands for no arguments, and text
+            that is no JSON cannot be said (`UnspeakableTurn`).
+        id: None lets the server make one; "" on the Google wire leaves it out.
     """
 
     name: str
@@ -70,7 +72,12 @@ class Call:
 @frozen
 class Usage:
     """
-    Tokens of one turn: `input` and `output` are totals, the others are parts of them.
+    Tokens of one turn.
+
+    Attributes:
+        input, output: totals.
+        cached, cache_write: the parts of the input that were read from a cache, or written to it.
+        reasoning: the part of the output that is hidden reasoning.
     """
 
     input: int = 100
@@ -85,11 +92,16 @@ class Turn:
     """
     A turn of the model in neutral form, rendered in each wire's own.
 
-    `stop` says how it ended, `word` replaces the wire's own word for that (`stop_sequence`, `RECITATION`, ...).
-    `reasoning` adds what the wire carries as hidden reasoning, `unknown` a block (an item, a part; on Chat Completions
-    a field) of a kind that no client knows, which the server takes back. A stop for which a wire has no word is an
-    `UnspeakableTurn`: "malformed" exists on Google alone, and
-    "paused" not on OpenAI's Chat Completions.
+    Attributes:
+        text: what it says.
+        calls: what it asks for.
+        stop: how it ended. One for which a wire has no word is an `UnspeakableTurn`: "malformed" exists on Google
+            alone, and "paused" not on OpenAI's Chat Completions.
+        reasoning: add what the wire carries as hidden reasoning.
+        usage: its tokens.
+        word: instead of the wire's own word for the stop (`stop_sequence`, `RECITATION`, ...).
+        unknown: add a block (an item, a part; on Chat Completions a field) of a kind that no client knows, which the
+            server takes back.
     """
 
     text: str = ""
@@ -117,8 +129,14 @@ class Failure:
     """
     An error, rendered in the vendor's own envelope.
 
-    `kind` is the vendor's word for it (Anthropic and OpenAI `error.type`, Google `error.status`); empty, it follows
-    from the status. `code` and `param` are fields of the OpenAI envelope, `details` of the Google one.
+    Attributes:
+        status: of HTTP.
+        message: for people.
+        kind: the vendor's word for it (Anthropic and OpenAI `error.type`, Google `error.status`); "" lets it follow
+            from the status.
+        code, param: fields of the OpenAI envelope.
+        details: a field of the Google one.
+        headers: beside the usual ones.
     """
 
     status: int
@@ -135,8 +153,11 @@ class Raw:
     """
     Bytes as a body, unchecked.
 
-    `promised` is the content-length to announce when it should differ from the truth; the connection is then closed
-    after the bytes.
+    Attributes:
+        data: the bytes.
+        status: of HTTP.
+        headers: beside the usual ones.
+        promised: a content-length to announce that is not the true one; the connection is then closed after the bytes.
     """
 
     data: bytes
@@ -148,7 +169,10 @@ class Raw:
 @frozen
 class Drop:
     """
-    The connection is closed without an answer; `reset` breaks it instead.
+    The connection is closed without an answer.
+
+    Attributes:
+        reset: the connection is reset, not closed.
     """
 
     reset: bool = False
@@ -157,9 +181,13 @@ class Drop:
 @frozen
 class Broken:
     """
-    A streamed reply of which only the first `frames` come, and then: the end of the body as if all was well ("end"), a
-    lost connection ("drop"), nothing any more ("hang"), or the vendor's error within the stream. Of a reply that is not
-    streamed nothing comes.
+    A streamed reply of which only the beginning comes. Of a reply that is not streamed nothing comes.
+
+    Attributes:
+        reply: of which it is the beginning.
+        frames: how many events of the stream come.
+        then: the end of the body as if all was well ("end"), a lost connection ("drop"), nothing any more ("hang"), or
+            the vendor's error within the stream.
     """
 
     reply: "Turn | Body"
@@ -170,9 +198,14 @@ class Broken:
 @frozen
 class Altered:
     """
-    A reply whose bytes are changed on the way. `change` gets them in pieces, the events of a stream or the one body,
-    and gives those that are sent, each by itself; then comes the end of the body as if all was well ("end"), a
-    connection that is closed ("drop") or reset ("reset"), or nothing any more ("hang").
+    A reply whose bytes are changed on the way.
+
+    Attributes:
+        reply: as it would be sent.
+        change: gets its bytes in pieces, the events of a stream or the one body, and gives those that are sent, each by
+            itself.
+        then: the end of the body as if all was well ("end"), a connection that is closed ("drop") or reset ("reset"),
+            or nothing any more ("hang").
     """
 
     reply: "Turn | Body"
@@ -190,7 +223,11 @@ class Hang:
 @frozen
 class Held:
     """
-    A reply that waits until an event is set (or the client hangs up, or the server closes).
+    A reply that waits.
+
+    Attributes:
+        until: the event that it waits for; it ends too when the client hangs up or the server closes.
+        reply: what then comes.
     """
 
     until: threading.Event

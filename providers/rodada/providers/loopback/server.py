@@ -46,11 +46,14 @@ class Loopback:
     asked by several threads at once. A script that is used up, a callable that raises, and a turn that the wire has
     no form for are answered with a vendor error of status 500 and stand in `received` as refused.
 
-    `google_ids` False leaves the ids out of Google's function calls, as older routes do. `stripped_thinking` True
-    accepts an Anthropic tool loop from which all thinking was removed, as models with adaptive thinking do; a live
-    run has no reason to send that, so the server refuses it unless told otherwise. `chat_deviations` names, for a
-    model on Chat Completions, in what its server deviates from OpenAI. `max_request_bytes` replaces the vendors'
-    limits.
+    Args:
+        script: what it answers.
+        port: to listen on; 0 takes a free one.
+        google_ids: False leaves the ids out of Google's function calls, as older routes do.
+        stripped_thinking: accept an Anthropic tool loop from which all thinking was removed, as models with adaptive
+            thinking do; a live run has no reason to send that, so the server refuses it unless told otherwise.
+        chat_deviations: for a model on Chat Completions, in what its server deviates from OpenAI.
+        max_request_bytes: instead of the vendors' limits; None leaves those.
     """
 
     def __init__(
@@ -80,7 +83,7 @@ class Loopback:
 
     def play(self, script: Script) -> None:
         """
-        Starts another script and forgets what was received; connections stay open.
+        Start another script and forget what was received; connections stay open.
         """
         with self._changed:
             self._script = script
@@ -98,14 +101,17 @@ class Loopback:
 
     def start(self) -> None:
         """
-        Opens the port; OSError when it is taken.
+        Open the port.
+
+        Raises:
+            OSError: it is taken.
         """
         if self._listener is None:
             self._listener = Listener(self._wanted_port, self._respond, self._traffic)
 
     def close(self) -> None:
         """
-        Closes every connection, also those that wait, and ends the threads.
+        Close every connection, also those that wait, and end the threads.
         """
         if self._listener is not None:
             self._listener.close()
@@ -114,7 +120,10 @@ class Loopback:
     @property
     def url(self) -> str:
         """
-        The root, without a slash at the end; RuntimeError before the start.
+        The root, without a slash at the end.
+
+        Raises:
+            RuntimeError: it was not started.
         """
         if self._listener is None:
             raise RuntimeError("the loopback server is not running: use it in a with statement, or call start()")
@@ -194,9 +203,8 @@ class Loopback:
 
     def wait_for(self, condition: Callable[[], bool], seconds: float = 10) -> bool:
         """
-        Waits until what the server records (`received`, `unplayed`, and what is counted) makes the condition true.
-
-        Returns False when that did not happen within so many seconds.
+        Wait until what the server records (`received`, `unplayed`, and what is counted) makes the condition true; False
+        when that did not happen within so many seconds.
         """
         with self._changed:
             return self._changed.wait_for(condition, seconds)

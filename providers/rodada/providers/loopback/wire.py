@@ -57,7 +57,8 @@ class Wire(Protocol):
         """
         The turn as the vendor's body.
 
-        Raises UnspeakableTurn when the wire has no form for it.
+        Raises:
+            UnspeakableTurn: the wire has no form for it.
         """
         ...
 

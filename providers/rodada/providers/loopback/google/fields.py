@@ -118,7 +118,8 @@ def normal(body: Object) -> Object:
     """
     The request with every known field in camelCase and without nulls.
 
-    Raises UnreadableField for an unknown name or a value of the wrong type.
+    Raises:
+        UnreadableField: an unknown name, or a value of the wrong type.
     """
     return _message("Request", body, "")
 
