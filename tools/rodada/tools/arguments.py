@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails, PydanticSerializationError
 
 from rodada.statemachine.jsontext import DEEPEST, JsonError, JsonObject, clean_text, dump_json, parse_json
 from rodada.statemachine.messages import ToolRequest
-from rodada.tools.attrs_classes import Forms, form_field
+from rodada.tools.argument_forms import Forms, form_field
 from rodada.tools.errors import ToolDefinitionError
 from rodada.tools.signatures import Parameter
 from rodada.tools.value_text import LET_THROUGH, error_name
