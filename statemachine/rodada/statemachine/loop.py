@@ -111,7 +111,7 @@ class ToolLoop(Generic[T_co]):
     Raises:
         InvalidValue: duplicate tool names, or something that is no tool or no provider, or a type for which no JSON
             object can stand.
-        NotSupported: an ability that is not there yet.
+        NotSupported: streaming of a provider that cannot stream.
     """
 
     provider: Provider
@@ -160,7 +160,7 @@ class ToolLoop(Generic[T_co]):
 
         Raises:
             InvalidValue: a blank message, an option that no run has, or tools or an output type as in `ToolLoop`.
-            NotSupported: an ability that is not there yet.
+            NotSupported: streaming of a provider that cannot stream.
         """
         _refuse_unknown(options)
         _refuse_wrong_kinds(options)

@@ -26,7 +26,11 @@ PROBLEMS_TOLD = 3
 FRAMED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 
 
-class _Schema(GenerateJsonSchema):
+class PlainSchema(GenerateJsonSchema):
+    """
+    JSON Schema without the titles that only repeat names, and without a warning for what cannot stand in it.
+    """
+
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - pydantic's own form
 
     def field_title_should_be_set(self, schema: object) -> bool:
@@ -89,7 +93,7 @@ def output_of(kind: object) -> TypedOutput:
         raise InvalidValue(WHAT, f"{name} is a function; {TAKES}")
     try:
         adapter: TypeAdapter[object] = TypeAdapter(cast("type[object]", kind))
-        made: dict[str, Any] = adapter.json_schema(schema_generator=_Schema)
+        made: dict[str, Any] = adapter.json_schema(schema_generator=PlainSchema)
         schema = parse_json(clean_text(dump_json(made)))
     except Exception as error:  # noqa: BLE001 - a type's own schema code may raise anything
         told = f"{type(error).__name__}: {error!s:.{LONGEST_REASON}}"

@@ -8,11 +8,11 @@ from typing import Any, Protocol, TypeAlias
 
 from attrs import frozen
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
-from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import ErrorDetails, PydanticSerializationError
 
 from rodada.statemachine.jsontext import DEEPEST, JsonError, JsonObject, clean_text, dump_json, parse_json
 from rodada.statemachine.messages import ToolRequest
+from rodada.statemachine.output_types import PlainSchema
 from rodada.tools.argument_forms import Forms, form_field
 from rodada.tools.errors import ToolDefinitionError
 from rodada.tools.signatures import Parameter
@@ -51,12 +51,7 @@ class Checks(Protocol):
         ...
 
 
-class _Schema(GenerateJsonSchema):
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - pydantic's own form
-
-    def field_title_should_be_set(self, schema: object) -> bool:
-        return False
-
+class _Schema(PlainSchema):
     # The items of a named tuple keep their names as titles: nothing else tells what stands where. One method is asked
     # from pydantic 2.13 on, the other before.
 
