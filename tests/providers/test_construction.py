@@ -55,7 +55,8 @@ def test_a_turn_may_say_something(name: str) -> None:
 @every_provider
 def test_what_is_set_elsewhere_is_refused_and_the_place_named(name: str) -> None:
     told = refused(name, api_key=KEY, options={"tools": []})
-    assert told == f"{name}.options['tools']: is set elsewhere: use ToolLoop(tools=...)"
+    own = "" if name == "OpenAIChat" else ", and server_tools=... for those that the vendor runs itself"
+    assert told == f"{name}.options['tools']: is set elsewhere: use ToolLoop(tools=...){own}"
 
 
 @every_provider

@@ -3,7 +3,7 @@ Claude models over the Anthropic Messages API.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -24,6 +24,7 @@ from rodada.providers.anthropic_wire import (
     Traits,
     body_of,
     pairing_fault,
+    server_tool_fault,
     thinks_first,
     to_messages,
     turn_of,
@@ -33,6 +34,7 @@ from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
 from rodada.providers.failures import broken_pairs, code_of, from_answer, from_transport, short
 from rodada.providers.request_size import check_size
+from rodada.providers.server_tools import TOOLS_ELSEWHERE, checked_server_tools, names_of
 from rodada.providers.sse import PATIENCE, event_data, read_on
 from rodada.statemachine.errors import (
     ProviderAuthentication,
@@ -74,7 +76,7 @@ ELSEWHERE = {
     "model": "give it as the first argument",
     "messages": "they are the conversation",
     "system": "use ToolLoop(instructions=...)",
-    "tools": "use ToolLoop(tools=...)",
+    "tools": TOOLS_ELSEWHERE,
     "tool_choice": "the loop sets it in each call, and a forced choice would never let the model answer",
     "max_tokens": "use max_output_tokens=...",
     "stream": "use ToolLoop(stream=...)",
@@ -123,12 +125,15 @@ class Anthropic:
             `cache_control` is there without being asked for, so that what was sent before is read from the vendor's
             cache; `{"cache_control": None}` leaves it out. One thing is mended: manual thinking ("enabled") is
             switched off in calls whose latest turn has no thinking to start with, since it would be refused.
+        server_tools: declarations of tools that the vendor runs itself, such as
+            `{"type": "web_search_20260318", "name": "web_search"}`, sent as they stand behind those of the loop. They
+            are never run here and cost no round.
 
     Raises:
         MissingExtra: the SDK is not installed.
         MissingKey: no key and no client.
         InvalidValue: an argument that cannot be, a sync client, a key or an address beside a client, or an option that
-            is set elsewhere.
+            is set elsewhere, or a server tool that is none.
     """
 
     def __init__(
@@ -140,6 +145,7 @@ class Anthropic:
         client: "AnyClient | None" = None,
         max_output_tokens: int = 16_000,
         options: Mapping[str, object] | None = None,
+        server_tools: Iterable[Mapping[str, object]] | None = None,
     ) -> None:
         need_sdk("anthropic", "anthropic", "anthropic")
         check_arguments(NAME, model, max_output_tokens)
@@ -151,6 +157,7 @@ class Anthropic:
         self._output_config = cast(
             "Mapping[str, object]", self._extra.get("output_config") or self._options.get("output_config") or {}
         )
+        self._server_tools = checked_server_tools(NAME, server_tools, server_tool_fault)
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else secret_of(given)
         self._streams = given is None or sends_events(given)
@@ -186,6 +193,13 @@ class Anthropic:
         """
         return self._streams
 
+    @property
+    def reserved_names(self) -> frozenset[str]:
+        """
+        Names of tools that the vendor runs itself.
+        """
+        return names_of(self._server_tools)
+
     async def aclose(self) -> None:
         """
         Close the client that was made for this event loop.
@@ -193,7 +207,7 @@ class Anthropic:
         await self._clients.aclose(lambda client: client.close())
 
     def _call(self, request: ModelRequest) -> dict[str, object]:
-        body = body_of(request, self._traits)
+        body = body_of(request, self._traits, self._server_tools)
         fault = pairing_fault(body["messages"])
         if fault is not None:
             raise broken_pairs(WIRE, fault)

@@ -7,13 +7,14 @@ before it, and refuse it once one of them has changed.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from types import MappingProxyType
 
 from attrs import frozen
 
 from rodada.providers.json_body import told_count
 from rodada.providers.media import NOTHING, Taken, Takes, taken
+from rodada.providers.server_tools import OURS, RUN_BY_HOST, ServerTools
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.jsontext import (
     JsonObject,
@@ -51,6 +52,13 @@ TAKES = Takes(
     longest_side=8000,
 )
 LONGEST_TITLE = 200
+FOR_HOSTS = (
+    "bash_",
+    "text_editor_",
+    "memory_",
+    "computer_",
+    "browser_",
+)  # types that the vendor defines and leaves to us
 UNIONS = ("anyOf", "oneOf", "allOf")  # refused at the root of an input_schema
 STOPS = {
     "end_turn": Stop.WHOLE,
@@ -118,11 +126,12 @@ class Traits:
 # Requests
 
 
-def body_of(request: ModelRequest, traits: Traits) -> JsonObject:
+def body_of(request: ModelRequest, traits: Traits, server_tools: ServerTools = ()) -> JsonObject:
     """
-    The parts of the body that follow from the request: messages, system, tools and tool_choice.
+    The parts of the body that follow from the request: messages, system, tools (behind the loop's own those of the
+    vendor) and tool_choice.
     """
-    messages = [message for entry, bare in _entries(request, traits) for message in messages_of(entry, bare)]
+    messages = _sent(request, traits)
     system, guidance = request.instructions, request.guidance
     if guidance and traits.system_role:
         # in the top-level system it would change what every thought of the active turn is bound to
@@ -134,8 +143,8 @@ def body_of(request: ModelRequest, traits: Traits) -> JsonObject:
     body: JsonObject = {"messages": [*messages]}
     if system.strip():
         body["system"] = system
-    if request.tools:
-        body["tools"] = [tool_of(declaration) for declaration in request.tools]
+    if request.tools or server_tools:
+        body["tools"] = [*map(tool_of, request.tools), *server_tools]
         body["tool_choice"] = {"type": "auto" if request.tools_allowed else "none"}
     return body
 
@@ -165,6 +174,18 @@ def blocks_of(turn: ModelTurn, bare: bool = False) -> list[JsonObject]:
     A turn as blocks: the received ones, if they came over this wire, else new ones.
     """
     return _echoed(turn, bare) or _built(turn)
+
+
+def server_tool_fault(tool: JsonObject) -> str | None:
+    """
+    Why a declaration is none of a tool that the vendor runs itself.
+    """
+    kind = tool.get("type", "custom")
+    if not isinstance(kind, str):
+        return "its type must be a text"
+    if kind == "custom" or "input_schema" in tool:
+        return OURS
+    return f"{kind!r:.80} {RUN_BY_HOST}" if kind.startswith(FOR_HOSTS) else None
 
 
 def tool_of(declaration: ToolDeclaration) -> JsonObject:
@@ -234,6 +255,29 @@ def _entries(request: ModelRequest, traits: Traits) -> Iterator[tuple[Entry, boo
     # request cannot know: so none is sent from before the active turn.
     for index, entry in enumerate(request.entries):
         yield entry, traits.bound_thinking and index < request.active
+
+
+def _sent(request: ModelRequest, traits: Traits) -> list[JsonObject]:
+    """
+    The entries as messages. A turn before the active one may have been left waiting for a tool of the vendor's own:
+    its request is left out, for behind it the vendor takes results alone, and the person has gone on.
+    """
+    groups = [messages_of(entry, bare) for entry, bare in _entries(request, traits)]
+    blocks = [block for group in groups for message in group for block in _objects(message["content"])]
+    answered = {_text(block.get("tool_use_id")) for block in blocks}
+    before = [_settled(message, answered) for group in groups[: request.active] for message in group]
+    return [*before, *(message for group in groups[request.active :] for message in group)]
+
+
+def _settled(message: JsonObject, answered: Container[str]) -> JsonObject:
+    if message["role"] != "assistant":
+        return message
+    kept: list[JsonValue] = [
+        block
+        for block in _objects(message["content"])
+        if block.get("type") != "server_tool_use" or _text(block.get("id")) in answered
+    ]
+    return {**message, "content": kept}
 
 
 def _paused(held: tuple[ModelTurn, ...]) -> JsonObject:

@@ -7,7 +7,7 @@ import inspect
 import json
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from attrs import frozen
@@ -18,7 +18,16 @@ from rodada.providers.google_failures import failure
 from rodada.providers.google_hearing import Hearing
 from rodada.providers.google_import import from_messages
 from rodada.providers.google_raw import read_by
-from rodada.providers.google_wire import WIRE, fitted, read_turn, to_messages, types_beside_tools
+from rodada.providers.google_wire import (
+    WIRE,
+    VendorsOwn,
+    fitted,
+    read_turn,
+    server_tool_fault,
+    to_messages,
+    types_beside_tools,
+)
+from rodada.providers.server_tools import TOOLS_ELSEWHERE, checked_server_tools
 from rodada.providers.told_type import in_words
 from rodada.statemachine.errors import (
     InvalidValue,
@@ -65,7 +74,7 @@ ELSEWHERE = {
     "contents": "they are the conversation",
     "config": "options are its fields: give them one by one",
     "system_instruction": "use ToolLoop(instructions=...)",
-    "tools": "use ToolLoop(tools=...)",
+    "tools": TOOLS_ELSEWHERE,
     "tool_config": "the loop sets it in each call, and a forced choice would never let the model answer",
     "automatic_function_calling": "the loop runs the tools itself",
     "automatic_continuation": "the loop counts pauses",
@@ -120,12 +129,15 @@ class Google:
             and only on one event loop.
         max_output_tokens: of one call, thinking included; None is the model's own limit.
         options: further fields of `GenerateContentConfig`, handed over as they are.
+        server_tools: declarations of tools that the vendor runs itself, such as `{"googleSearch": {}}`, sent as they
+            stand behind those of the loop. They are never run here and cost no round. Models before Gemini 3 refuse
+            them beside tools of a loop, and the closing call cannot withhold them: its mode NONE is about functions.
 
     Raises:
         MissingExtra: google-genai is not installed.
         MissingKey: neither key nor client.
         InvalidValue: an argument that cannot be, a sync client, a key or an address beside a client, or an option that
-            is set elsewhere.
+            is set elsewhere, or a server tool that is none.
     """
 
     def __init__(
@@ -137,12 +149,15 @@ class Google:
         client: "AsyncClient | None" = None,
         max_output_tokens: int | None = None,
         options: Mapping[str, object] | None = None,
+        server_tools: Iterable[Mapping[str, object]] | None = None,
     ) -> None:
         need_sdk("google-genai", "google.genai", "google")
         check_arguments(NAME, model, max_output_tokens)
         self.model = model
         limit = {} if max_output_tokens is None else {"max_output_tokens": max_output_tokens}
         self._options = checked_options(NAME, options or {}, ELSEWHERE) | limit
+        declared = checked_server_tools(NAME, server_tools, server_tool_fault)
+        self._vendors_own = VendorsOwn(declared, on_cloud=_is_cloud(client))
         given = None if client is None else _Client(_checked_client(client, api_key, base_url))
         self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else _key_of(client)
         self._clients = LoopClients(NAME, lambda: _new_client(self._key, base_url), given)
@@ -182,8 +197,9 @@ class Google:
     def _body(self, request: ModelRequest) -> JsonObject:
         limit = MAX_BYTES if request.max_request_bytes is None else request.max_request_bytes
         settings = len(json.dumps(self._options, default=str)) + len('{"generationConfig": {}}')
-        asked = in_words(request) if request.tools and not types_beside_tools(self.model) else request
-        made = fitted(asked, self.model, limit - settings)
+        any_tools = request.tools or self._vendors_own.tools
+        asked = in_words(request) if any_tools and not types_beside_tools(self.model) else request
+        made = fitted(asked, self.model, limit - settings, self._vendors_own)
         size = made.size + settings
         if size > limit:
             raise ProviderTooLarge(WIRE, f"the active turn alone makes {size} bytes, {limit} may be sent")
@@ -242,6 +258,13 @@ def _checked_client(client: "AsyncClient", api_key: str | None, base_url: str | 
         raise InvalidValue(f"{NAME}.client", "must be the async client: pass `genai.Client(...).aio`")
     refuse_beside_client(NAME, api_key, base_url)
     return client
+
+
+def _is_cloud(client: "AsyncClient | None") -> bool:
+    """
+    Whether a given client is one for Vertex AI; the SDK has no public place for it.
+    """
+    return bool(getattr(getattr(client, "_api_client", None), "vertexai", False))
 
 
 def _key_of(client: "AsyncClient | None") -> str:

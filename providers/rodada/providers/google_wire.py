@@ -19,6 +19,7 @@ from rodada.providers.google_answer import typed_answer
 from rodada.providers.google_schema import wire_schema
 from rodada.providers.json_body import told_count
 from rodada.providers.media import NOTHING, Taken, Takes, taken
+from rodada.providers.server_tools import OURS, RUN_BY_HOST, ServerTools
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import ProviderGarbled, ProviderRejected
 from rodada.statemachine.jsontext import (
@@ -70,6 +71,9 @@ STAND_IN = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 
 # A part that has nothing else has no data, and the API refuses it when it comes back.
 WITHOUT_DATA = frozenset({"thought", "thoughtSignature", "partMetadata"})
+
+OF_LOOPS = frozenset({"functionDeclarations", "function_declarations", "name", "parameters"})
+FOR_HOSTS = frozenset({"computerUse", "computer_use"})
 
 TOKEN = "continuationToken"  # noqa: S105
 
@@ -316,10 +320,36 @@ def wire_name(name: str) -> str:
 # What stands around the contents
 
 
-def frame(request: ModelRequest) -> JsonObject:
+@frozen
+class VendorsOwn:
     """
-    The body without contents: system instructions with the closing guidance, tools, the closing choice, the type
-    of the answer, the token that resumes a paused turn.
+    Tools that the vendor runs itself.
+
+    Attributes:
+        tools: their declarations, sent as they stand behind those of the loop.
+        on_cloud: whether Vertex AI is asked, which has no word for both kinds at once.
+    """
+
+    tools: ServerTools = ()
+    on_cloud: bool = False
+
+
+NONE_OF_THEM = VendorsOwn()
+
+
+def server_tool_fault(tool: JsonObject) -> str | None:
+    """
+    Why a declaration is none of a tool that the vendor runs itself.
+    """
+    if OF_LOOPS.intersection(tool) or tool.get("type") == "function":
+        return OURS
+    return f"computer use {RUN_BY_HOST}" if FOR_HOSTS.intersection(tool) else None
+
+
+def frame(request: ModelRequest, own: VendorsOwn = NONE_OF_THEM) -> JsonObject:
+    """
+    The body without contents: system instructions with the closing guidance, tools (behind the loop's those of the
+    vendor), their settings, the type of the answer, the token that resumes a paused turn.
 
     Raises:
         ProviderRejected: a paused turn is to be resumed and its token is lost.
@@ -328,15 +358,26 @@ def frame(request: ModelRequest) -> JsonObject:
     system = "\n\n".join(filter(None, (request.instructions, request.guidance)))
     if system:
         body["systemInstruction"] = _content("user", [{"text": system}])
-    if request.tools:
-        body["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
-    if request.tools and not request.tools_allowed:
-        body["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
+    functions: list[JsonValue] = [_declaration(tool) for tool in request.tools]
+    tools: list[JsonValue] = [{"functionDeclarations": functions}] if functions else []
+    if tools or own.tools:
+        body["tools"] = [*tools, *own.tools]
+    config = _tool_config(request, own)
+    if config:
+        body["toolConfig"] = config
     if request.output_schema is not None:
         body["generationConfig"] = typed_answer(request.output_schema)
     if request.held:
         body[TOKEN] = _token(request.held[-1])
     return body
+
+
+def _tool_config(request: ModelRequest, own: VendorsOwn) -> JsonObject:
+    if not request.tools:
+        return {}
+    closed: JsonObject = {} if request.tools_allowed else {"functionCallingConfig": {"mode": "NONE"}}
+    mixed: JsonObject = {"includeServerSideToolInvocations": True} if own.tools and not own.on_cloud else {}
+    return {**closed, **mixed}
 
 
 def _token(held: ModelTurn) -> str:
@@ -378,12 +419,12 @@ class Fitted:
     stand_ins: int
 
 
-def fitted(request: ModelRequest, model: str, limit: int) -> Fitted:
+def fitted(request: ModelRequest, model: str, limit: int, own: VendorsOwn = NONE_OF_THEM) -> Fitted:
     """
     The body of a request, with the oldest exchanges left out until it has at most `limit` bytes. The active turn
     is always whole.
     """
-    around = frame(request)
+    around = frame(request, own)
     groups = list(_groups(request, model))
     sizes = [sum(_size(content) for content in group) for group in groups]
     size = _size({**around, "contents": []}) + sum(sizes)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from rodada.providers.openai_strict import may_be_strict
+from rodada.providers.server_tools import ServerTools
 from rodada.statemachine.jsontext import JsonObject, digest_text, dump_json, parse_json, parse_object
 from rodada.statemachine.messages import Media, Part, Status, Text, ToolResult
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
@@ -32,14 +33,17 @@ def legal_name(name: str) -> str:
     return f"{stem}_{digest_text(name)[:DIGEST_LENGTH]}"
 
 
-def tool_fields(request: ModelRequest, declared: Callable[[ToolDeclaration], JsonObject]) -> JsonObject:
+def tool_fields(
+    request: ModelRequest, declared: Callable[[ToolDeclaration], JsonObject], server_tools: ServerTools = ()
+) -> JsonObject:
     """
-    The fields that say which tools there are, each as `declared`, and whether they may be used; none without tools.
+    The fields that say which tools there are, each as `declared` and behind them the vendor's own, and whether they may
+    be used; none without tools.
     """
-    if not request.tools:
+    if not request.tools and not server_tools:
         return {}
     choice = "auto" if request.tools_allowed else "none"
-    return {"tools": [declared(tool) for tool in request.tools], "tool_choice": choice}
+    return {"tools": [*map(declared, request.tools), *server_tools], "tool_choice": choice}
 
 
 def function_of(tool: ToolDeclaration) -> JsonObject:

@@ -5,7 +5,7 @@ Nothing is kept on the vendor's side (`store` is False): every call carries the 
 travels as encrypted content, in memory only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -15,9 +15,10 @@ from rodada.providers.openai_call import Call, Create, Opening, streamed_turn, w
 from rodada.providers.openai_client import checked_client, new_client
 from rodada.providers.openai_provider import OpenAIProvider
 from rodada.providers.openai_responses_import import from_messages
-from rodada.providers.openai_responses_input import WIRE, request_fields, to_messages
+from rodada.providers.openai_responses_input import WIRE, request_fields, server_tool_fault, to_messages
 from rodada.providers.openai_responses_output import read_turn
 from rodada.providers.openai_responses_stream import StreamedResponse
+from rodada.providers.server_tools import TOOLS_ELSEWHERE, checked_server_tools, names_of
 from rodada.statemachine.errors import ProviderRejected
 from rodada.statemachine.jsontext import JsonObject, digest_text
 from rodada.statemachine.messages import ModelTurn
@@ -38,7 +39,7 @@ ELSEWHERE = {
     "model": "give it as the first argument",
     "input": "it is the conversation of the run",
     "instructions": "use ToolLoop(instructions=...)",
-    "tools": "use ToolLoop(tools=...)",
+    "tools": TOOLS_ELSEWHERE,
     "tool_choice": "a choice that is forced in every call would never let the model answer; the loop sets it",
     "max_output_tokens": "use max_output_tokens=...",
     "stream": "use ToolLoop(stream=...)",
@@ -66,12 +67,15 @@ class OpenAIResponses(OpenAIProvider):
         max_output_tokens: of one reply, hidden reasoning included; None is the model's own limit.
         options: further arguments of `responses.create`, such as `reasoning` or `text`. A `prompt_cache_key` is made of
             the conversation's id where none is given, so that the vendor reads from its cache what it was sent before.
+        server_tools: declarations of tools that the vendor runs itself, such as `{"type": "web_search"}`, sent as they
+            stand behind those of the loop. They are never run here and cost no round. In the closing call they are
+            withheld with the others by `tool_choice` "none", which some models refuse beside them.
 
     Raises:
         MissingExtra: the SDK is not installed.
         MissingKey: neither key nor client.
         InvalidValue: an argument that cannot be, a client of another kind, a key or an address beside a client, or an
-            option that is set elsewhere.
+            option that is set elsewhere, or a server tool that is none.
     """
 
     wire = WIRE
@@ -85,15 +89,24 @@ class OpenAIResponses(OpenAIProvider):
         client: "AsyncOpenAI | None" = None,
         max_output_tokens: int | None = None,
         options: Mapping[str, object] | None = None,
+        server_tools: Iterable[Mapping[str, object]] | None = None,
     ) -> None:
         need_sdk("openai", "openai", "openai")
         check_arguments(NAME, model, max_output_tokens)
         self._fixed = _fixed_fields(model, max_output_tokens, checked_options(NAME, options or {}, ELSEWHERE))
+        self._server_tools = checked_server_tools(NAME, server_tools, server_tool_fault)
         self._extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})
         self._text = cast("Mapping[str, object]", self._extra.get("text") or self._fixed.get("text") or {})
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else given.api_key
         super().__init__(model, LoopClients(NAME, lambda: new_client(key, base_url), given))
+
+    @property
+    def reserved_names(self) -> frozenset[str]:
+        """
+        Names of tools that the vendor runs itself.
+        """
+        return names_of(self._server_tools)
 
     async def _ask(self, client: "AsyncOpenAI", request: ModelRequest, watch: Watch) -> ModelTurn:
         try:
@@ -105,7 +118,7 @@ class OpenAIResponses(OpenAIProvider):
         return await self._send(client, request, watch, bare=True)
 
     async def _send(self, client: "AsyncOpenAI", request: ModelRequest, watch: Watch, *, bare: bool) -> ModelTurn:
-        fields: dict[str, object] = {**request_fields(request, bare=bare)}
+        fields: dict[str, object] = {**request_fields(request, self._server_tools, bare=bare)}
         if "text" in fields:
             fields["text"] = {**self._text, **cast("Mapping[str, object]", fields["text"])}
         # Beside the typed arguments, for the SDK walks those piece by piece at every call: a history costs more

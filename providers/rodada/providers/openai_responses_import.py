@@ -22,7 +22,7 @@ from rodada.providers.imported import Change, ChangeKind, Imported
 from rodada.providers.importing import UNANSWERED, Origin, repaired
 from rodada.providers.openai_request import heard_parts
 from rodada.providers.openai_responses_input import CALLS, OUTPUTS, WIRE
-from rodada.providers.openai_responses_output import piece_of, raw_arguments, visible_text
+from rodada.providers.openai_responses_output import pieces_of, raw_arguments, visible_text
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import Media, Part, Text
 
@@ -193,7 +193,7 @@ def _turn(items: Iterable[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
             name = text_at(place.inside("name"), found.get("name"))
             calls.append(Call(place, call_id, name, raw_arguments(found)))
     if first is not None:
-        yield Turn(first, visible_text(native), tuple(calls), tuple(map(piece_of, native)))
+        yield Turn(first, visible_text(native), tuple(calls), pieces_of(native))
 
 
 def _item(place: Place, item: JsonObject) -> tuple[JsonObject | None, Iterable[Change]]:

@@ -26,6 +26,7 @@ from rodada.providers.openai_request import (
     told_of,
     tool_fields,
 )
+from rodada.providers.server_tools import OURS, RUN_BY_HOST, ServerTools
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_json, digest_text, kept_object
 from rodada.statemachine.messages import (
@@ -46,14 +47,17 @@ CALLS = {"function_call": "function_call_output", "custom_tool_call": "custom_to
 OUTPUTS = frozenset(CALLS.values())
 WITH_OPTIONAL_ID = frozenset({"reasoning", "message", *CALLS})
 ID_PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs", "custom_tool_call": "ctc"}
+OF_LOOPS = frozenset({"function", "custom", "namespace"})
+FOR_HOSTS = frozenset({"local_shell", "apply_patch", "computer", "computer_use_preview"})
 TAKES = Takes({**IMAGES, **FILES})
 LONGEST_ID = 64
 LONGEST_ARGUMENTS = 1_048_576
 
 
-def request_fields(request: ModelRequest, *, bare: bool = False) -> JsonObject:
+def request_fields(request: ModelRequest, server_tools: ServerTools = (), *, bare: bool = False) -> JsonObject:
     """
-    The part of the body that the request decides; `bare` leaves all hidden reasoning out.
+    The part of the body that the request decides, and the vendor's own tools behind the loop's; `bare` leaves all
+    hidden reasoning out.
 
     Raises:
         ProviderRejected: the items break promise P1, which is a fault of this library; nothing was sent.
@@ -64,13 +68,39 @@ def request_fields(request: ModelRequest, *, bare: bool = False) -> JsonObject:
     fault = pairing_fault(items)
     if fault is not None:
         raise broken_pairs(WIRE, fault)
-    return {"input": [*items], **_instruction_field(request), **tool_fields(request, _tool), **_text_field(request)}
+    return {
+        "input": [*items],
+        **_instruction_field(request),
+        **tool_fields(request, _tool, server_tools),
+        **_text_field(request),
+    }
 
 
 def _text_field(request: ModelRequest) -> JsonObject:
     if request.output_schema is None:
         return {}
     return {"text": {"format": {"type": "json_schema", **json_schema(request.output_schema)}}}
+
+
+def server_tool_fault(tool: JsonObject) -> str | None:
+    """
+    Why a declaration is none of a tool that the vendor runs itself.
+    """
+    kind = tool.get("type", "function")
+    if not isinstance(kind, str):
+        return "its type must be a text"
+    if kind in OF_LOOPS:
+        return OURS
+    if kind in FOR_HOSTS or (kind == "shell" and not _in_container(tool)) or tool.get("execution") == "client":
+        return f"{kind!r:.80} {RUN_BY_HOST}"
+    if kind == "mcp" and tool.get("require_approval") != "never":
+        return "nobody is asked to approve what the vendor runs: it takes require_approval='never' alone"
+    return None
+
+
+def _in_container(shell: JsonObject) -> bool:
+    environment = shell.get("environment")
+    return isinstance(environment, dict) and environment.get("type") != "local"
 
 
 def to_messages(conversation: Conversation) -> list[JsonObject]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from rodada.providers.json_body import told_count
 from rodada.providers.openai_failures import from_told_error, told_error
 from rodada.providers.openai_request import legal_name
-from rodada.providers.openai_responses_input import CALLS, WIRE, without_id
+from rodada.providers.openai_responses_input import CALLS, WIRE, WITH_OPTIONAL_ID, without_id
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import ModelTurn, Piece, Stop, ToolRequest, Usage
@@ -40,7 +40,7 @@ def read_turn(body: JsonObject, request: ModelRequest, secret: str = "") -> Mode
         text=visible_text(items),
         requests=_requests(items, request) if stop in (Stop.WHOLE, Stop.CUT) else (),
         usage=_usage(body.get("usage")),
-        native=tuple(piece_of(item) for item in items),
+        native=pieces_of(items),
         wire=WIRE,
         model=_text(body.get("model")),
         response_id=_text(body.get("id")),
@@ -159,12 +159,19 @@ def _parts(items: list[JsonObject]) -> Iterator[JsonObject]:
         yield from map(_object, content if isinstance(content, list) else [])
 
 
-def piece_of(item: JsonObject) -> Piece:
+def pieces_of(items: list[JsonObject]) -> tuple[Piece, ...]:
     """
-    An item as it is kept.
+    The items of a turn as they are kept. What the vendor's own tools left is bound by its id, which it cannot lose, to
+    the reasoning before it: without that it would be refused, in every later request.
     """
+    bound = any(item.get("type") == "reasoning" for item in items)
+    return tuple(_piece(item, bound) for item in items)
+
+
+def _piece(item: JsonObject, bound: bool) -> Piece:
     hidden = item.get("type") == "reasoning" or "encrypted_content" in item
-    return Piece(dump_json(item), None if hidden else dump_json(without_id(item)))
+    goes_too = bound and _text(item.get("type")).endswith("_call") and item.get("type") not in WITH_OPTIONAL_ID
+    return Piece(dump_json(item), None if hidden or goes_too else dump_json(without_id(item)))
 
 
 def _usage(told: JsonValue) -> Usage:

@@ -23,7 +23,7 @@ from rodada.statemachine.live import LiveRun
 from rodada.statemachine.messages import Media, Part, Text, UserMessage
 from rodada.statemachine.outcome import Outcome, T_co
 from rodada.statemachine.output import Output
-from rodada.statemachine.ports import AnyTool, Clock, Closable, History, Provider, Streaming
+from rodada.statemachine.ports import AnyTool, Clock, Closable, History, Provider, Reserving, Streaming
 from rodada.statemachine.remembering import Remembering
 from rodada.statemachine.run import Origin, new_run
 from rodada.statemachine.toolbox import ToolList
@@ -109,8 +109,8 @@ class ToolLoop(Generic[T_co]):
             when any text will do. An answer that has not is malformed: it is asked for once more.
 
     Raises:
-        InvalidValue: duplicate tool names, or something that is no tool or no provider, or a type for which no JSON
-            object can stand.
+        InvalidValue: duplicate tool names, one that the provider runs itself, or something that is no tool or no
+            provider, or a type for which no JSON object can stand.
         NotSupported: streaming of a provider that cannot stream.
     """
 
@@ -140,6 +140,7 @@ class ToolLoop(Generic[T_co]):
         if self.history is not None and not callable(getattr(self.history, "append", None)):
             raise InvalidValue("ToolLoop.history", f"{self.history!r:.120} has no `append` to call")
         _refuse_streaming(self.provider, self.stream)
+        _refuse_reserved(self.provider, self.tools)
         if self.parallel:
             _warn_of_undeclared(self.tools)
 
@@ -176,9 +177,11 @@ class ToolLoop(Generic[T_co]):
             wording=self.wording,
         )
         tools, instructions = options.get("tools"), options.get("instructions")
+        toolbox = self._toolbox if tools is None else _in_order(_tool_list(tools), self.parallel)
+        _refuse_reserved(provider, toolbox)
         ports = Ports(
             provider=provider,
-            toolbox=Remembering(self._toolbox if tools is None else _in_order(_tool_list(tools), self.parallel)),
+            toolbox=Remembering(toolbox),
             context=options.get("context"),
             history=self.history,
             instructions=self.instructions if instructions is None else instructions,
@@ -301,6 +304,16 @@ def _must_ask(what: str, provider: object) -> None:
 def _refuse_streaming(provider: Provider, stream: bool) -> None:
     if stream and not (isinstance(provider, Streaming) and provider.streams):
         raise NotSupported(f"stream=True: {provider!r:.120} cannot stream; its turns come whole")
+
+
+def _refuse_reserved(provider: Provider, tools: ToolList) -> None:
+    reserved = provider.reserved_names if isinstance(provider, Reserving) else frozenset[str]()
+    for tool in tools.tools:
+        if tool.declaration.name in reserved:
+            told = (
+                f"{tool.declaration.name!r} is the name of a server tool of {provider!r:.120}: give yours another name"
+            )
+            raise InvalidValue("ToolLoop.tools", told)
 
 
 def _refuse_unknown(options: Mapping[str, object]) -> None:

@@ -50,6 +50,20 @@ class Streaming(Protocol):
 
 
 @runtime_checkable
+class Reserving(Protocol):
+    """
+    A provider whose vendor runs some tools itself.
+    """
+
+    @property
+    def reserved_names(self) -> frozenset[str]:
+        """
+        Their names, which no tool of a loop may have.
+        """
+        ...
+
+
+@runtime_checkable
 class Closable(Protocol):
     """
     Something that holds connections.

@@ -201,7 +201,19 @@ def marks(body: Json) -> None:
     body["system"] = [{**TEXT, "text": "You count.", "cache_control": MARK}]
 
 
+def own(kind: object, name: str = "web_search") -> Break:
+    return lambda body: body["tools"].append({"type": kind, "name": name})
+
+
 REFUSED: list[tuple[str, Break, str]] = [
+    # tools of the vendor's own
+    ("a type that no tool has", own("web_searching"), "tools.2: Input tag 'web_searching' found using 'type'"),
+    ("another name than its own", own("web_search_20260318", "web"), "name: Input should be 'web_search'"),
+    (
+        "a result that nothing asked for",
+        insert(3, 1, {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_x", "content": []}),
+        "unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_x",
+    ),
     # requests and results
     ("open call", cut(4, 0), "messages.4: all messages must have non-empty content"),
     ("open call of two", cut(2, 1), "`tool_use` ids were found without `tool_result` blocks immediately after: toolu_"),
@@ -710,3 +722,34 @@ def test_what_the_wire_cannot_say_is_a_fault_of_the_script(turn: Turn) -> None:
     reaction = answer(turn)
     assert reaction.status == 500
     assert "the anthropic wire has no form" in reaction.body["error"]["message"]
+
+
+# Tools of the vendor's own
+
+
+OWN: Json = {"type": "web_search_20260318", "name": "web_search", "max_uses": 2}
+
+
+def kinds(reaction: Reaction) -> list[str]:
+    return [each["type"] for each in reaction.body["content"]]
+
+
+def test_what_the_server_left_open_comes_at_the_head_of_the_next_turn() -> None:
+    script = [Turn("Let me.", [Call("add")], search="open"), Turn("Found."), Turn("More.", search="done")]
+    with serving(script) as one:
+        body: Json = {**FIRST, "tools": [*TOOLS, OWN]}
+        first = one.post(body)
+        messages = [{"role": "assistant", "content": first.body["content"]}, results(first.body)]
+        second = one.post({**body, "messages": [*body["messages"], *messages]})
+        third = one.post(body)
+    assert [kinds(each) for each in (first, second, third)] == [
+        ["text", "server_tool_use", "tool_use"],
+        ["web_search_tool_result", "text"],
+        ["text", "server_tool_use", "web_search_tool_result"],
+    ]
+    assert second.body["content"][0]["tool_use_id"] == first.body["content"][1]["id"]
+
+
+def test_a_search_that_was_not_declared_is_a_fault_of_the_script() -> None:
+    with serving([Turn("Hi.", search="done")]) as one:
+        assert one.post(FIRST).status == 500

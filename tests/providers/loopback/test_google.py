@@ -210,6 +210,11 @@ REQUEST = "* GenerateContentRequest."
 SKIP = base64.b64encode(b"skip_thought_signature_validator").decode()
 
 REFUSED: list[tuple[str, Break, str]] = [
+    (
+        "both kinds of tools, without a word of it",
+        lambda body: body["tools"].append({"google_search": {}}),
+        "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
+    ),
     # calls and responses
     ("open call", drop(4), NUMBER),
     ("open call of two", cut(2, 1), NUMBER),
@@ -613,4 +618,39 @@ def test_a_failure_is_in_the_vendors_envelope() -> None:
     assert (reaction.status, reaction.body) == (
         429,
         {"error": {"code": 429, "message": "Quota exceeded.", "status": "RESOURCE_EXHAUSTED", "details": [retry]}},
+    )
+
+
+# Tools of the vendor's own
+
+
+def mixed(own: Json, **config: object) -> Json:
+    return {
+        **FIRST,
+        "tools": [*FIRST["tools"], own],
+        "toolConfig": {"includeServerSideToolInvocations": True, **config},
+    }
+
+
+def kinds(reaction: Reaction) -> list[str]:
+    return [next(iter(part)) for part in reaction.body["candidates"][0]["content"]["parts"]]
+
+
+def test_parts_show_what_the_server_ran_itself() -> None:
+    with serving([Turn("80.", search="done")] * 3) as one:
+        searched = one.post(mixed({"googleSearch": {}}))
+        computed = one.post(mixed({"codeExecution": {}}))
+        assert one.post(FIRST).status == 500
+    assert kinds(searched) == ["toolCall", "toolResponse", "text"]
+    assert kinds(computed) == ["executableCode", "codeExecutionResult", "text"]
+
+
+def test_older_models_take_one_kind_of_tools_alone() -> None:
+    path = "/v1beta/models/gemini-2.5-flash:generateContent"
+    with serving([Turn("80.")], path=path) as one:
+        both = one.post(mixed({"googleSearch": {}}))
+        assert one.post({**FIRST, "tools": [{"googleSearch": {}}], "toolConfig": {}}).status == 200
+    assert (both.status, both.body["error"]["message"]) == (
+        400,
+        "Tool call context circulation is not enabled for models/gemini-2.5-flash",
     )

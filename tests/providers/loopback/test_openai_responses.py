@@ -164,6 +164,12 @@ PART: Json = {"type": "input_text", "text": "Hm."}
 SCHEMA_MESSAGE = "Invalid schema for function 'add': "
 
 REFUSED: list[tuple[str, Break, str, str | None]] = [
+    (
+        "a type that no tool has",
+        lambda body: body["tools"].append({"type": "web_searching"}),
+        "Invalid value: 'web_searching'. Supported values are: 'function', 'custom', 'web_search'",
+        "invalid_value",
+    ),
     # calls and outputs
     ("open call", drop(9), "No tool output found for function call call_", None),
     ("open call of two", drop(6), "No tool output found for function call call_", None),
@@ -550,3 +556,10 @@ def test_a_malformed_turn_cannot_be_said() -> None:
     reaction = answer(Turn("", stop="malformed"))
     assert (reaction.status, reaction.body["error"]["type"]) == (500, "server_error")
     assert "the openai wire has no form" in reaction.body["error"]["message"]
+
+
+def test_a_search_of_the_server_is_an_item_of_the_turn_where_it_was_declared() -> None:
+    with serving([Turn("Found.", search="done", reasoning=True), Turn("Hi.", search="done")]) as one:
+        turn = one.post({**FIRST, "tools": [*TOOLS, {"type": "web_search"}]}).body
+        assert one.post(FIRST).status == 500
+    assert [each["type"] for each in turn["output"]] == ["reasoning", "web_search_call", "message"]

@@ -12,6 +12,7 @@ from attrs import field, frozen
 from rodada.providers.loopback.json_values import Json, Object
 
 Stop: TypeAlias = Literal["whole", "cut", "paused", "malformed", "refused", "unknown"]
+Search: TypeAlias = Literal["none", "done", "open"]
 WireName: TypeAlias = Literal["anthropic", "openai", "openai_chat", "google"]
 
 
@@ -102,6 +103,8 @@ class Turn:
         word: instead of the wire's own word for the stop (`stop_sequence`, `RECITATION`, ...).
         unknown: add a block (an item, a part; on Chat Completions a field) of a kind that no client knows, which the
             server takes back.
+        search: one by the vendor's own tool, which the request must declare: "done" within the turn, or, on Anthropic
+            alone, "open": its result comes at the head of the next turn.
     """
 
     text: str = ""
@@ -111,6 +114,7 @@ class Turn:
     usage: Usage = Usage()
     word: str | None = None
     unknown: bool = False
+    search: Search = "none"
 
 
 @frozen

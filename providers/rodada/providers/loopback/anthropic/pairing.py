@@ -133,6 +133,23 @@ def pending_server_tools_get_results_alone(view: View) -> Failure | None:
     return None
 
 
+def own_results_are_asked_for(view: View) -> Failure | None:
+    """
+    The result of a server tool stands behind its use, in the same turn or a later one.
+    """
+    used: set[str] = set()
+    for path, said, block in view.blocks():
+        if block.get("type") == "server_tool_use":
+            used.add(text(block.get("id")))
+        elif said.role == "assistant" and "tool_use_id" in block and text(block["tool_use_id"]) not in used:
+            return bad(
+                f"{path}: unexpected `tool_use_id` found in `{text(block.get('type'))}` "
+                f"blocks: {text(block['tool_use_id'])}. Each must have a corresponding `server_tool_use` block before "
+                "it."
+            )
+    return None
+
+
 def results_stand_first(view: View) -> Failure | None:
     """
     No block before or among the results of a message.
@@ -167,6 +184,7 @@ RULES: tuple[Callable[[View], Failure | None], ...] = (
     requests_are_answered,
     results_are_asked_for,
     pending_server_tools_get_results_alone,
+    own_results_are_asked_for,
     ends_with_user,
     system_is_in_its_place,
 )

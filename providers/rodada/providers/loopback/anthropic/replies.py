@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import cast
 
+from rodada.providers.loopback.anthropic.messages import messages_of
 from rodada.providers.loopback.anthropic.models import binds_thinking
 from rodada.providers.loopback.anthropic.prefix import prefix_of_reply
-from rodada.providers.loopback.json_values import Json, Object, digest, obj, seal, text
+from rodada.providers.loopback.json_values import Json, Object, digest, obj, objs, seal, text
 from rodada.providers.loopback.received import Received
 from rodada.providers.loopback.script import Call, Failure, Stop, Turn, UnspeakableTurn, Usage
 from rodada.providers.loopback.wire import Ids
@@ -38,9 +39,10 @@ def render(turn: Turn, received: Received, ids: Ids) -> Object:
     """
     The turn as a Message.
     """
-    content: list[Json] = [*_thinking(turn, received, ids), *_unknown(turn), *_text(turn)]
+    content: list[Json] = [*_open_results(received), *_thinking(turn, received, ids), *_unknown(turn), *_text(turn)]
+    content += _search(turn, received, ids)
     content += [_tool_use(call, ids, received.raw) for call in turn.calls]
-    if turn.stop == "paused":
+    if turn.stop == "paused" and turn.search == "none":
         content += _server_search(ids)
     word = _word(turn)
     return {
@@ -108,11 +110,34 @@ def _input(call: Call) -> Json:
         raise UnspeakableTurn("anthropic", "arguments that are no JSON") from None
 
 
+def _search(turn: Turn, received: Received, ids: Ids) -> list[Json]:
+    if turn.search == "none":
+        return []
+    if not any(text(tool.get("type")).startswith("web_search_") for tool in objs(received.body.get("tools"))):
+        raise UnspeakableTurn("anthropic", "a search that was not declared")
+    use, result = _server_search(ids)
+    return [use, result] if turn.search == "done" else [use]
+
+
+def _open_results(received: Received) -> list[Json]:
+    """
+    The results of what the last turn left open.
+    """
+    said = [each for each in messages_of(received.body) if each.role == "assistant"][-1:]
+    done = [block.get("tool_use_id") for each in said for block in each.blocks]
+    uses = [block for each in said for block in each.of_type("server_tool_use")]
+    return [_searched(text(block.get("id"))) for block in uses if block.get("id") not in done]
+
+
+def _searched(name: str) -> Json:
+    return {"type": "web_search_tool_result", "tool_use_id": name, "content": []}
+
+
 def _server_search(ids: Ids) -> list[Json]:
     name = ids.fresh("srvtoolu_")
     return [
         {"type": "server_tool_use", "id": name, "name": "web_search", "input": {"query": "rodada"}},
-        {"type": "web_search_tool_result", "tool_use_id": name, "content": []},
+        _searched(name),
     ]
 
 

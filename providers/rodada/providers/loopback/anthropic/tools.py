@@ -16,6 +16,11 @@ _KNOWN = (
     *("name", "input_schema", "description", "strict", "input_examples", "cache_control", "defer_loading"),
     *("allowed_callers", "eager_input_streaming", "type"),
 )
+_OWN = re.compile(
+    r"(web_search|web_fetch|code_execution|tool_search_tool_bm25|tool_search_tool_regex|bash|memory|text_editor"
+    r"|browser_toolset|computer_toolset)(?:_\d{8})?"
+)
+_OWN_NAMES = {"text_editor": ("str_replace_based_edit_tool", "str_replace_editor")}
 _CHOICES = {
     "auto": ("type", "disable_parallel_tool_use"),
     "any": ("type", "disable_parallel_tool_use"),
@@ -101,6 +106,17 @@ def _tool_faults(path: str, tool: Json) -> Iterator[str]:
         yield f"{path}: Input should be a valid dictionary"
     elif tool.get("type") in (None, "custom"):
         yield from _client_tool_faults(f"{path}.custom", tool)
+    else:
+        yield from _own_tool_faults(path, tool)
+
+
+def _own_tool_faults(path: str, tool: Object) -> Iterator[str]:
+    kind = text(tool.get("type"))
+    found = _OWN.fullmatch(kind)
+    if found is None:
+        yield f"{path}: Input tag '{kind}' found using 'type' does not match any of the expected tags"
+    elif not found[1].endswith("_toolset") and tool.get("name") not in _OWN_NAMES.get(found[1], (found[1],)):
+        yield f"{path}.{kind}.name: Input should be '{_OWN_NAMES.get(found[1], (found[1],))[0]}'"
 
 
 def _client_tool_faults(path: str, tool: Object) -> Iterator[str]:

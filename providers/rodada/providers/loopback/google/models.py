@@ -17,6 +17,13 @@ def signs_always(model: str) -> bool:
     return _version(model) >= (3, 0)
 
 
+def takes_both_kinds(model: str) -> bool:
+    """
+    Whether functions may be declared beside the vendor's own tools (Gemini 3 and later).
+    """
+    return _version(model) >= (3, 0)
+
+
 def checks_ids(model: str) -> bool:
     """
     Whether a call must come back with the id that it was sent with (Gemini 3.5 and later).

@@ -10,7 +10,7 @@ from typing import cast
 from rodada.providers.loopback.google.memory import part_digest
 from rodada.providers.loopback.google.models import signs_always
 from rodada.providers.loopback.google.stream import wants_stream
-from rodada.providers.loopback.json_values import Json, Object, obj, seal
+from rodada.providers.loopback.json_values import Json, Object, obj, objs, seal
 from rodada.providers.loopback.received import Received
 from rodada.providers.loopback.script import Call, Failure, Stop, Turn, UnspeakableTurn, Usage
 from rodada.providers.loopback.wire import Ids
@@ -44,6 +44,7 @@ def render(turn: Turn, received: Received, ids: Ids, with_ids: bool) -> Object:
     parts = _thought(turn, received)
     if turn.unknown:
         parts.append({"aPartOfTomorrow": {"data": "?"}})
+    parts += _search(turn, received, ids)
     if turn.text:
         parts.append({"text": turn.text})
     for call in turn.calls:
@@ -80,6 +81,26 @@ def _thought(turn: Turn, received: Received) -> list[Object]:
     config = obj(obj(received.body.get("generationConfig")).get("thinkingConfig"))
     wanted = config.get("includeThoughts") or config.get("include_thoughts")
     return [{"text": "Let me think about this.", "thought": True}] if turn.reasoning and wanted else []
+
+
+def _search(turn: Turn, received: Received, ids: Ids) -> list[Object]:
+    """
+    What a turn shows of the vendor's own tools: code that it ran, or a call of theirs.
+    """
+    if turn.search == "none":
+        return []
+    declared = {key for tool in objs(received.body.get("tools")) for key in tool}
+    if turn.search == "open" or not declared & {"codeExecution", "googleSearch", "code_execution", "google_search"}:
+        raise UnspeakableTurn("google", "a search that was not declared, or is open")
+    if declared & {"codeExecution", "code_execution"}:
+        code: Object = {"executableCode": {"language": "PYTHON", "code": "print(80)"}}
+        return [code, {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "80\n"}}]
+    name = ids.fresh("st_", received.raw)
+    asked: Object = {"id": name, "toolType": "GOOGLE_SEARCH_WEB"}
+    return [
+        {"toolCall": {**asked, "args": {"queries": ["rodada"]}}},
+        {"toolResponse": {**asked, "response": {"search_suggestions": ""}}},
+    ]
 
 
 def _sign(parts: list[Object], serial: str) -> None:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from rodada.providers.loopback.google.models import takes_both_kinds
 from rodada.providers.loopback.google.view import View, bad
 from rodada.providers.loopback.json_values import Json, Object, canonical, items, obj, objs, text
 from rodada.providers.loopback.script import Failure
@@ -53,6 +54,23 @@ def config_has_declarations(view: View) -> Failure | None:
     if "functionCallingConfig" not in obj(view.body.get("toolConfig")) or any(_declarations(view)):
         return None
     return bad("Function calling config is set without function_declarations.")
+
+
+def kinds_of_tools_fit(view: View) -> Failure | None:
+    """
+    Functions beside the vendor's own tools: older models take no such thing, newer ones want to be told.
+    """
+    tools = objs(view.body.get("tools"))
+    if not any(_declarations(view)) or all(tool.keys() <= {"functionDeclarations"} for tool in tools):
+        return None
+    if obj(view.body.get("toolConfig")).get("includeServerSideToolInvocations") is not True:
+        return bad(
+            "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function "
+            "calling."
+        )
+    if not takes_both_kinds(view.received.model):
+        return bad(f"Tool call context circulation is not enabled for models/{view.received.model}")
+    return None
 
 
 def mode_is_known(view: View) -> Failure | None:
@@ -148,6 +166,7 @@ RULES: tuple[Callable[[View], Failure | None], ...] = (
     declarations_are_named,
     schemas_are_schemas,
     config_has_declarations,
+    kinds_of_tools_fit,
     mode_is_known,
     allowed_names_fit,
 )

@@ -24,6 +24,8 @@ def render(turn: Turn, received: Received, ids: Ids, *, reasoning_shown: bool) -
     The turn as a chat.completion. A refused one is a message with a refusal; hidden reasoning is shown by servers
     other than OpenAI's alone.
     """
+    if turn.search != "none":
+        raise UnspeakableTurn("openai_chat", "a search of the server's own")
     return {
         "id": ids.fresh("chatcmpl-"),
         "object": "chat.completion",

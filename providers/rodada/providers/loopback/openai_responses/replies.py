@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from rodada.providers.loopback.json_values import Json, Object, obj, seal
+from rodada.providers.loopback.json_values import Json, Object, obj, objs, seal, text
 from rodada.providers.loopback.received import Received
 from rodada.providers.loopback.script import Call, Failure, Stop, Turn, UnspeakableTurn, Usage
 from rodada.providers.loopback.wire import Ids
@@ -36,7 +36,8 @@ def render(turn: Turn, received: Received, ids: Ids) -> Object:
     """
     reason = _reason(turn)
     status: _Status = "completed" if reason is None else "incomplete"
-    output: list[Json] = [*_reasoning(turn, received, ids), *_unknown(turn, ids), *_message(turn, status, ids)]
+    output: list[Json] = [*_reasoning(turn, received, ids), *_unknown(turn, ids), *_search(turn, received, ids)]
+    output += _message(turn, status, ids)
     output += [_call(call, ids, received.raw) for call in turn.calls]
     _cut_last(output, status)
     body = received.body
@@ -92,6 +93,16 @@ def _reasoning(turn: Turn, received: Received, ids: Ids) -> list[Json]:
 
 def _unknown(turn: Turn, ids: Ids) -> list[Json]:
     return [{"id": ids.fresh("tom_"), "type": "an_item_of_tomorrow", "data": "?"}] if turn.unknown else []
+
+
+def _search(turn: Turn, received: Received, ids: Ids) -> list[Json]:
+    if turn.search == "none":
+        return []
+    declared = any(text(tool.get("type")).startswith("web_search") for tool in objs(received.body.get("tools")))
+    if turn.search == "open" or not declared:
+        raise UnspeakableTurn("openai", "a search that was not declared, or is open")
+    action: Object = {"type": "search", "query": "rodada"}
+    return [{"id": ids.fresh("ws_", received.raw), "type": "web_search_call", "status": "completed", "action": action}]
 
 
 def _message(turn: Turn, status: _Status, ids: Ids) -> list[Json]:

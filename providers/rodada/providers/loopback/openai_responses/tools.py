@@ -17,6 +17,11 @@ _FUNCTION = (
     *("type", "name", "parameters", "strict", "description", "async", "defer_loading", "allowed_callers"),
     "output_schema",
 )
+_HOSTED = (
+    *("web_search", "web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11", "file_search"),
+    *("code_interpreter", "image_generation", "mcp", "local_shell", "shell", "apply_patch", "computer"),
+    *("computer_use_preview", "tool_search", "namespace", "programmatic_tool_calling"),
+)
 _MODES = ("none", "auto", "required")
 
 
@@ -83,6 +88,10 @@ def _tool_refusals(path: str, tool: Json) -> Iterator[Failure]:
         yield from _name_refusals(path, tool)
         if tool["type"] == "function":
             yield from _function_refusals(path, tool)
+    elif tool["type"] not in _HOSTED:
+        words = ", ".join(f"'{word}'" for word in ("function", "custom", *_HOSTED))
+        message = f"Invalid value: '{text(tool['type'])}'. Supported values are: {words}."
+        yield bad(message, f"{path}.type", "invalid_value")
 
 
 def _name_refusals(path: str, tool: Object) -> Iterator[Failure]:
