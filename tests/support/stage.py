@@ -5,7 +5,7 @@ The three real SDKs, with one client for each model on one event loop, against o
 import asyncio
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from attrs import field, frozen
 
@@ -17,6 +17,19 @@ from rodada.providers.openai_responses import OpenAIResponses
 
 AnyProvider = Anthropic | OpenAIResponses | OpenAIChat | Google
 Got = TypeVar("Got")
+
+
+class Address(Protocol):
+    """
+    A server that an SDK can be pointed at.
+    """
+
+    def base_url(self, wire: WireName) -> str:
+        """
+        What the vendor's SDK wants as its base_url.
+        """
+        ...
+
 
 WIRES: tuple[WireName, ...] = ("anthropic", "openai", "openai_chat", "google")
 KEY = "sk-secret"
@@ -40,28 +53,28 @@ DEVIATIONS: Mapping[str, tuple[Deviation, ...]] = {
 }
 
 
-def _anthropic(model: str, **options: object) -> "Callable[[Loopback], AnyProvider]":
+def _anthropic(model: str, **options: object) -> "Callable[[Address], AnyProvider]":
     return lambda server: Anthropic(model, api_key=KEY, base_url=server.base_url("anthropic"), options=options)
 
 
-def _openai(model: str) -> "Callable[[Loopback], AnyProvider]":
+def _openai(model: str) -> "Callable[[Address], AnyProvider]":
     return lambda server: OpenAIResponses(model, api_key=KEY, base_url=server.base_url("openai"))
 
 
 def _openai_chat(
     model: str, dialect: Dialect = Dialect(), tokens: int | None = None
-) -> "Callable[[Loopback], AnyProvider]":
+) -> "Callable[[Address], AnyProvider]":
     return lambda server: OpenAIChat(
         model, base_url=server.base_url("openai_chat"), max_output_tokens=tokens, dialect=dialect
     )
 
 
-def _google(model: str) -> "Callable[[Loopback], AnyProvider]":
+def _google(model: str) -> "Callable[[Address], AnyProvider]":
     return lambda server: Google(model, api_key=KEY, base_url=server.base_url("google"))
 
 
 # The newest of each vendor first; the others are older ones for which the adapters have another form.
-MAKERS: dict[WireName, dict[str, Callable[[Loopback], AnyProvider]]] = {
+MAKERS: dict[WireName, dict[str, Callable[[Address], AnyProvider]]] = {
     "anthropic": {
         "claude-opus-5-5": _anthropic("claude-opus-5-5"),
         "claude-opus-5": _anthropic("claude-opus-5"),

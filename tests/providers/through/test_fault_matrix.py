@@ -7,8 +7,7 @@ import asyncio
 import gc
 import json
 import socket
-import sys
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
@@ -35,6 +34,7 @@ from rodada.statemachine import told as folded
 from rodada.tools import tool
 from support.clock import idle
 from support.fault_cells import CALL_SECONDS, PLACES, Cell, cells, expected, seen, waiting_time
+from support.left_behind import generators_left, tasks_left
 from support.pairing import broken_pairs
 from support.stage import DEVIATIONS, MAKERS, MODELS, WIRES, AnyProvider, Stage, set_stage
 from support.virtual_clock import VirtualClock
@@ -174,15 +174,14 @@ async def _played(scene: Set, cell: Cell, clock: VirtualClock) -> tuple[Outcome,
         clock=clock,
         stream=cell.streams,
     )
-    with _generators_left() as left:
+    with generators_left() as left:
         stalls = asyncio.create_task(_pass_time(scene.stage.server, clock, cell.faulty if cell.fault.stalls else 0))
         async with loop.start("How much more do I lift?") as live:
             notices = [notice async for notice in live.events(after=0)]
             outcome = await live.outcome()
         await stalls
         await idle()
-    this = asyncio.current_task()
-    return outcome, notices, [*left, *(task.get_name() for task in asyncio.all_tasks() if task is not this)]
+    return outcome, notices, [*left, *tasks_left()]
 
 
 async def _pass_time(server: Loopback, clock: VirtualClock, stalls: int) -> None:
@@ -198,27 +197,6 @@ async def _pass_time(server: Loopback, clock: VirtualClock, stalls: int) -> None
 
 def _is_held_back(server: Loopback, answers: int) -> bool:
     return server.held_back >= answers
-
-
-@contextmanager
-def _generators_left() -> Generator[list[str]]:
-    """
-    Names of the generators that nobody closed before they were garbage.
-    """
-    left: list[str] = []
-    hooks = sys.get_asyncgen_hooks()
-
-    def note(generator: AsyncGenerator[object]) -> None:
-        left.append(repr(generator))
-        if hooks.finalizer is not None:
-            hooks.finalizer(generator)
-
-    sys.set_asyncgen_hooks(hooks.firstiter, note)
-    try:
-        yield left
-        gc.collect()
-    finally:
-        sys.set_asyncgen_hooks(*hooks)
 
 
 def _is_echoed(scene: Set, cell: Cell) -> bool:
