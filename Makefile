@@ -29,7 +29,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python tests/benchmarks/turns.py
 
 clean:
-	rm -rf $(VENV) .mcp-servers .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .mcp-servers .model-servers .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "no CPython >= 3.11 with venv was found: set PYTHON=/path/to/python"; exit 1; }
