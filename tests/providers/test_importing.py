@@ -308,11 +308,6 @@ def long(size: int) -> list[Step]:
 
 
 def test_a_message_costs_no_more_for_standing_among_many() -> None:
-    def seconds(size: int) -> float:
-        steps = long(size)
-        begun = time.process_time()
-        imported(*steps)
-        return time.process_time() - begun
-
-    few, many = (min(seconds(size) for _ in range(3)) for size in (500, 4_000))
-    assert many / few < 24  # one that looked at all others for each would need 64 times as long
+    imported(*long(10))
+    few, many = (calls_made(partial(imported, *long(size))) / size for size in (100, 500))
+    assert many < few * 1.2
