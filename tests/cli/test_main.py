@@ -45,13 +45,33 @@ def test_diagram_prints_what_is_drawn(desk: Desk) -> None:
     assert desk.command("diagram", "--format", "table").out == table(flow_diagram())
 
 
-def test_an_interrupt_before_anything_began_exits_4(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_before_a_command_began_exits_4(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*given: object, **options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(main, "app", interrupted)
     said = desk.command("run")
-    assert (said.code, said.out, said.err) == (4, "", "rodada: interrupted, and nothing was begun\n")
+    assert (said.code, said.out, said.err) == (4, "", "rodada: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("check",), ("lab", "calls.json"), ("lint", "tools.py")], ids=lambda each: each[0]
+)
+def test_an_interrupt_within_any_command_exits_4_and_says_so(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    def interrupted(*given: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    (desk.folder / "calls.json").write_text('{"calls": []}', encoding="utf-8")
+    for place in (
+        "rodada.statemachine.checker.check",
+        "rodada.cli.lab.running.run_lab",
+        "rodada.tools.lint.lint_tools",
+    ):
+        monkeypatch.setattr(place, interrupted)
+    said = desk.command(*arguments)
+    assert (said.code, said.out, said.err) == (4, "", "rodada: interrupted\n")
 
 
 def test_a_fault_of_our_own_is_not_called_wrong_use(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -313,6 +313,16 @@ WRONG = [
     (("run", "Hi", "--provider", "anthropic"), "--provider anthropic needs --model NAME"),
     (("run", "Hi", "--provider", "openai", "--model", "m", "--script", "s"), "--script is for --provider scripted"),
     (("run", "Hi", "--provider", "google", "--model", "m", "--base-url", "x"), "--base-url x is no address"),
+    *(
+        (("run", "Hi", "--provider", vendor, "--model", "m", "--base-url", url), f"--base-url {url} is no address")
+        for vendor, url in (
+            ("openai-chat", "http://127.0.0.1:99999/v1"),
+            ("openai-chat", "http://localhost:port/v1"),
+            ("openai", "http://"),
+            ("google", "http://["),
+            ("anthropic", "http://two words"),
+        )
+    ),
     (("run", "Hi", "--provider", "anthropic", "--model", "m"), "set ANTHROPIC_API_KEY"),
     (("run", "Hi", "--provider", "openai", "--model", "m"), "set OPENAI_API_KEY"),
     (("run", "Hi", "--provider", "openai-chat", "--model", "m"), "no API key for openai-chat: set OPENAI_API_KEY"),

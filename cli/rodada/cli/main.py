@@ -22,6 +22,8 @@ from rodada.cli.plain import one_line
 from rodada.cli.run import run
 
 WRONG_USE, CANCELLED, UNSHOWN = 2, 4, 1
+# What typer makes of a KeyboardInterrupt within a command, without a word.
+INTERRUPTED = 130
 UNWRITABLE = (errno.ENOSPC, errno.EIO)
 
 
@@ -87,11 +89,13 @@ def call(arguments: list[str]) -> int:
     try:
         code: object = app(arguments, prog_name="rodada", standalone_mode=False)
         sys.stdout.flush()
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except WrongUse as error:
         return _refused(f"rodada {arguments[0]}: {error}", WRONG_USE)
     except (typer.Abort, KeyboardInterrupt):
-        return _refused("rodada: interrupted, and nothing was begun", CANCELLED)
+        return _refused("rodada: interrupted", CANCELLED)
     except BrokenPipeError:
         forget_stdout()
         return UNSHOWN

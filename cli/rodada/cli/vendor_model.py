@@ -3,6 +3,7 @@ A vendor's model, as the command line names it.
 """
 
 from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
 
 from rodada.cli.errors import WrongUse
 from rodada.providers.anthropic import Anthropic
@@ -29,11 +30,21 @@ def vendor_model(vendor: str, model: str | None, base_url: str | None) -> Provid
     """
     if not model:
         raise WrongUse(f"--provider {vendor} needs --model NAME")
-    if base_url is not None and not base_url.startswith(("http://", "https://")):
-        raise WrongUse(f"--base-url {base_url} is no address: it begins with http:// or https://")
+    if base_url is not None and not _is_address(base_url):
+        wanted = "http:// or https://, a host, and a port up to 65535 where one is needed"
+        raise WrongUse(f"--base-url {base_url} is no address: it takes {wanted}")
     try:
         return PROVIDERS[vendor](model, base_url=base_url)
     except MissingKey as error:
         raise WrongUse(f"no API key for {vendor}: set {' or '.join(error.variables)}") from None
     except (MissingExtra, InvalidValue) as error:
         raise WrongUse(str(error)) from None
+
+
+def _is_address(url: str) -> bool:
+    # The SDKs find out when they connect, and tell of it as of a connection that failed.
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and " " not in url
+    except ValueError:
+        return False
