@@ -557,3 +557,18 @@ SAYABLE = {
     "self-cancel": (Status.FAILED, Status.SUCCEEDED, Status.OUTCOME_UNKNOWN),
     "hang": (Status.OUTCOME_UNKNOWN, Status.SUCCEEDED),
 }
+
+
+@pytest.mark.parametrize("owned", [True, False])
+def test_nobody_can_be_asked_in_a_run_without_a_handle_so_it_denies_and_ends(owned: bool) -> None:
+    ran: list[str] = []
+
+    @tool(needs_approval=True)
+    def pay() -> None:
+        ran.append("pay")
+
+    loop = ToolLoop(Scripted([Turn(calls=[Call("pay")] * 2), Turn("I may not.")]), tools=[pay])
+    outcome = asyncio.run(asyncio.wait_for(loop.run("Pay."), 10)) if owned else loop.run_sync("Pay.")
+    assert (ran, outcome.status, outcome.answer) == ([], RunStatus.COMPLETED, "I may not.")
+    assert [call.status for call in outcome.calls] == [Status.DENIED] * 2
+    assert "Nobody can be asked in this run." in outcome.calls[0].text

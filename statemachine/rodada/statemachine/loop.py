@@ -163,6 +163,11 @@ class ToolLoop(Generic[T_co]):
             InvalidValue: a blank message, an option that no run has, or tools or an output type as in `ToolLoop`.
             NotSupported: streaming of a provider that cannot stream.
         """
+        return self._begun(message, output_type, options, asks=True)
+
+    def _begun(
+        self, message: str | Iterable[Part], output_type: type[object] | None, options: RunOptions, *, asks: bool
+    ) -> LiveRun[Any]:
         _refuse_unknown(options)
         _refuse_wrong_kinds(options)
         provider = _used.get().get(self, self.provider)
@@ -183,6 +188,7 @@ class ToolLoop(Generic[T_co]):
             provider=provider,
             toolbox=Remembering(toolbox),
             context=options.get("context"),
+            asks=asks,
             history=self.history,
             instructions=self.instructions if instructions is None else instructions,
             clock=self.clock,
@@ -199,17 +205,20 @@ class ToolLoop(Generic[T_co]):
     async def run(
         self, message: str | Iterable[Part], *, output_type: None = None, **options: Unpack[RunOptions]
     ) -> Outcome[T_co]: ...
-    async def run(self, message: str | Iterable[Part], **options: Any) -> Outcome[Any]:
+    async def run(
+        self, message: str | Iterable[Part], *, output_type: type[object] | None = None, **options: Unpack[RunOptions]
+    ) -> Outcome[Any]:
         """
         Answer one message. The awaiting task owns the run: its cancellation cancels the run, which settles first;
-        the outcome is then on the CancelledError, as `error.outcome`.
+        the outcome is then on the CancelledError, as `error.outcome`. Nobody can be asked in it: a call that needs
+        approval is denied; use `start` where somebody can.
 
         Raises:
             ConversationBusy: another run is answering on this conversation.
             UnexpectedEvent: a fault in the table or in a port.
             InvalidValue, NotSupported: as in `start`.
         """
-        async with self.start(message, **options) as live:
+        async with self._begun(message, output_type, options, asks=False) as live:
             return await live.outcome()
 
     @overload

@@ -5,13 +5,11 @@ A loop as a tool of another loop: the model asks it in words, and it answers wit
 import asyncio
 import inspect
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import datetime
 from typing import Any, cast
 
 from attrs import define, evolve, field, frozen
 
-from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import clean_text
 from rodada.statemachine.limits import Limits
 from rodada.statemachine.loop import ToolLoop
@@ -21,7 +19,6 @@ from rodada.statemachine.ports import CallSetting, ToolCall
 from rodada.statemachine.request import ToolDeclaration
 from rodada.statemachine.states import RunStatus
 from rodada.statemachine.toolbox import RefusedCall
-from rodada.statemachine.watching import ApprovalAsked
 from rodada.tools.arguments import Refusal, argument_model
 from rodada.tools.decorator import Tool
 from rodada.tools.definitions import legal_name
@@ -32,8 +29,6 @@ from rodada.tools.signatures import Parameter
 MESSAGE = Parameter("message", str, inspect.Parameter.empty, "What it is asked, with all that it must know.")
 OWN_SHARE = 0.9  # of the time that is left, so that it can still say how far it came
 STOP_SHARE = 0.8  # of the grace of a stop, so that it has settled when that is over
-ENGINE = "the engine"
-NOBODY_TO_ASK = "Nobody can be asked inside a nested run."
 LONGEST_NAME, MOST_NAMES = 80, 20
 
 
@@ -165,13 +160,7 @@ class LoopCall:
         setting = self.setting
         seconds = self.options.seconds(setting.limits.tool_seconds)
         limits = inherited(self.loop.limits, setting, seconds, self.loop.clock.now())
-        async with self.loop.start(self.message, context=setting.context, origin=setting.origin, limits=limits) as live:
-            async for notice in live.events():
-                if isinstance(notice, ApprovalAsked):
-                    # It may have been withdrawn meanwhile.
-                    with suppress(InvalidValue):
-                        live.deny(notice.id, by=ENGINE, reason=NOBODY_TO_ASK)
-            return await live.outcome()
+        return await self.loop.run(self.message, context=setting.context, origin=setting.origin, limits=limits)
 
 
 def inherited(own: Limits, setting: CallSetting, seconds: float | None, now: datetime) -> Limits:

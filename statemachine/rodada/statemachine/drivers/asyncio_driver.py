@@ -21,6 +21,7 @@ from rodada.statemachine.drivers.tool_run import ToolRun, failed
 from rodada.statemachine.errors import LoopError, ProviderError, ProviderGarbled, ProviderTimeout, UnexpectedEvent
 from rodada.statemachine.events import (
     AppendFailed,
+    ApprovalDecided,
     CallFailed,
     CancelRequested,
     DeadlinePassed,
@@ -57,6 +58,7 @@ BACKOFF_SECONDS, LONGEST_BACKOFF = 0.5, 8.0
 LONGEST_WAIT = 86_400.0  # what a vendor asks may be anything, infinity too
 
 STILL_REFUSED = "Its arguments did not pass their checks when the turn was received, so it was not run."
+NOBODY, NOBODY_TO_ASK = "the engine", "Nobody can be asked in this run."
 Listen = Callable[[Notice], None]
 
 
@@ -73,6 +75,7 @@ class Ports:
         stream: ask the model to stream.
         output: the type that an answer shall have; None when any text will do.
         context: the host's value, for its tools.
+        asks: whether somebody can decide what needs an approval; where nobody can, it is denied.
         clock: time.
         jitter: a number in [0, 1) that spreads retries.
     """
@@ -84,6 +87,7 @@ class Ports:
     stream: bool = False
     output: Output | None = None
     context: object = None
+    asks: bool = True
     clock: Clock = SystemClock()
     jitter: Callable[[], float] = random
 
@@ -210,6 +214,8 @@ class AsyncioDriver:
             case AskApproval():
                 request = self.run.request(effect.id)
                 self._tell(ApprovalAsked(request.id, request.name, request.raw))
+                if not self._ports.asks:
+                    self.post(ApprovalDecided(request.id, False, NOBODY, reason=NOBODY_TO_ASK))
             case Abandon():
                 self._abandon(effect.order)
             case _:
