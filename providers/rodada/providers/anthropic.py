@@ -34,6 +34,7 @@ from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
 from rodada.providers.failures import broken_pairs, code_of, from_answer, from_transport, short
 from rodada.providers.request_size import check_size
+from rodada.providers.served import served_by
 from rodada.providers.server_tools import TOOLS_ELSEWHERE, checked_server_tools, names_of
 from rodada.providers.sse import PATIENCE, event_data, read_on
 from rodada.statemachine.errors import (
@@ -179,10 +180,12 @@ class Anthropic:
         if client.is_closed():
             raise ProviderRejected(WIRE, "the client that was given is closed")
         if request.stream:
-            return await self._streamed(client, call, request, watch)
+            turn, request_id = await self._streamed(client, call, request, watch)
+            return served_by(turn, client.base_url, self.model, request_id)
         reply = await self._send(client, call, request.seconds)
         try:
-            return turn_of(reply.http_response.content.decode(), request)
+            turn = turn_of(reply.http_response.content.decode(), request)
+            return served_by(turn, client.base_url, self.model, reply.request_id)
         except (JsonError, NotAMessage, UnicodeDecodeError, RecursionError) as error:
             raise self._garbled(error, reply) from None
 
@@ -226,14 +229,14 @@ class Anthropic:
 
     async def _streamed(
         self, client: AnyClient, call: dict[str, object], request: ModelRequest, watch: Watch
-    ) -> ModelTurn:
+    ) -> tuple[ModelTurn, str | None]:
         create = cast(Callable[..., _Opening], client.messages.with_streaming_response.create)
         try:
             async with (
                 asyncio.timeout(request.seconds),
                 create(**call, stream=True, timeout=timeout_of(request.seconds)) as reply,
             ):
-                return await self._put_together(reply, request, watch)
+                return await self._put_together(reply, request, watch), reply.request_id
         except TimeoutError:
             raise ProviderTimeout(WIRE, f"no whole answer within {request.seconds} s") from None
         except ProviderError:

@@ -32,6 +32,7 @@ from rodada.statemachine.messages import (
     ModelTurn,
     Part,
     Piece,
+    Served,
     Status,
     Stop,
     Text,
@@ -425,6 +426,7 @@ def turn_of_message(
         wire=WIRE,
         model=_text(message.get("model")),
         response_id=_text(message.get("id")),
+        served=Served(service_tier=_tier(message.get("usage"))),
     )
 
 
@@ -456,6 +458,10 @@ def usage_of(usage: JsonValue) -> Usage:
         output_tokens=told_count(told.get("output_tokens")),
         reasoning_tokens=told_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
     )
+
+
+def _tier(usage: JsonValue) -> str | None:
+    return _text(usage.get("service_tier")) or None if isinstance(usage, dict) else None
 
 
 def _checked(message: JsonValue) -> JsonObject:

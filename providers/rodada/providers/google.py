@@ -14,7 +14,7 @@ from attrs import frozen
 
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
-from rodada.providers.google_failures import failure
+from rodada.providers.google_failures import failure, request_id_of
 from rodada.providers.google_hearing import Hearing
 from rodada.providers.google_import import from_messages
 from rodada.providers.google_raw import read_by
@@ -27,6 +27,7 @@ from rodada.providers.google_wire import (
     to_messages,
     types_beside_tools,
 )
+from rodada.providers.served import served_by
 from rodada.providers.server_tools import TOOLS_ELSEWHERE, checked_server_tools
 from rodada.providers.told_type import in_words
 from rodada.statemachine.errors import (
@@ -44,7 +45,7 @@ from rodada.statemachine.request import ModelRequest
 if TYPE_CHECKING:
     import httpx2
     from google.genai.client import AsyncClient
-    from google.genai.types import GenerateContentConfig, GenerateContentResponse
+    from google.genai.types import GenerateContentConfig, GenerateContentResponse, HttpResponse
 
 __all__ = ["Google", "from_messages", "to_messages"]
 
@@ -179,7 +180,10 @@ class Google:
         models = client.sdk.models
         if request.stream:
             models = read_by(Hearing.of(request, watch, self._key), models)
-        return read_turn(await self._send(models, body, request.seconds), request, self.model)
+        reply = await self._send(models, body, request.seconds)
+        turn = read_turn((reply and reply.body) or "", request, self.model)
+        request_id = request_id_of((reply and reply.headers) or {})
+        return served_by(turn, _address_of(client.sdk), self.model, request_id)
 
     @property
     def streams(self) -> bool:
@@ -209,7 +213,7 @@ class Google:
             log_info("request.stand_ins", wire=WIRE, calls=made.stand_ins)
         return made.body
 
-    async def _send(self, models: _Models, body: JsonObject, seconds: float | None) -> str:
+    async def _send(self, models: _Models, body: JsonObject, seconds: float | None) -> "HttpResponse | None":
         try:
             async with asyncio.timeout(seconds):
                 response = await models.generate_content(
@@ -224,8 +228,7 @@ class Google:
         except Exception as error:  # noqa: BLE001 - every foreign failure becomes one of ours
             # The vendor's exception may quote headers or the key, so it is not chained.
             raise failure(error, self._key) from None
-        reply = response.sdk_http_response
-        return (reply.body if reply else None) or ""
+        return response.sdk_http_response
 
     def _settings(self, body: JsonObject, seconds: float | None) -> "GenerateContentConfig":
         from google.genai.types import HttpOptions, HttpRetryOptions
@@ -265,6 +268,13 @@ def _is_cloud(client: "AsyncClient | None") -> bool:
     Whether a given client is one for Vertex AI; the SDK has no public place for it.
     """
     return bool(getattr(getattr(client, "_api_client", None), "vertexai", False))
+
+
+def _address_of(sdk: object) -> object:
+    """
+    The address that a client asks; the SDK has no public place for it.
+    """
+    return getattr(getattr(getattr(sdk, "_api_client", None), "_http_options", None), "base_url", None)
 
 
 def _key_of(client: "AsyncClient | None") -> str:

@@ -38,6 +38,7 @@ from rodada.statemachine.messages import (
     ModelTurn,
     Part,
     Piece,
+    Served,
     Status,
     Stop,
     Text,
@@ -527,6 +528,7 @@ def _turn(body: JsonObject, request: ModelRequest, model: str) -> ModelTurn:
         wire=WIRE,
         model=_word(body.get("modelVersion")) or model,
         response_id=_word(body.get("responseId")),
+        served=Served(service_tier=_tier(body)),
     )
 
 
@@ -544,6 +546,7 @@ def _blocked(body: JsonObject, model: str) -> ModelTurn:
         usage=_usage(body),
         model=_word(body.get("modelVersion")) or model,
         response_id=_word(body.get("responseId")),
+        served=Served(service_tier=_tier(body)),
     )
 
 
@@ -640,6 +643,11 @@ def _usage(body: JsonObject) -> Usage:
         output_tokens=_sum(told, "candidatesTokenCount", "thoughtsTokenCount"),
         reasoning_tokens=_sum(told, "thoughtsTokenCount"),
     )
+
+
+def _tier(body: JsonObject) -> str | None:
+    usage = body.get("usageMetadata")
+    return _word(usage.get("serviceTier")) or None if isinstance(usage, dict) else None
 
 
 def _sum(told: JsonObject, *names: str) -> int | None:

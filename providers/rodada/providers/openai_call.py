@@ -11,6 +11,7 @@ from attrs import field, frozen
 from rodada.providers.json_body import read_body, sendable
 from rodada.providers.openai_failures import from_sdk, told_error
 from rodada.providers.request_size import check_size
+from rodada.providers.served import served_by
 from rodada.providers.sse import PATIENCE, event_data, read_on
 from rodada.statemachine.errors import LoopError, ProviderError, ProviderGarbled, ProviderUnreachable
 from rodada.statemachine.jsontext import JsonError, JsonObject, parse_json
@@ -119,6 +120,8 @@ class Call:
         arguments: of the SDK's method.
         most: bytes of its body, as in `Limits.max_request_bytes`.
         secret: the key, which no message may show.
+        address: of the server.
+        model: that is asked for.
         read: the turn that a body holds.
     """
 
@@ -126,6 +129,8 @@ class Call:
     arguments: Mapping[str, object] = field(repr=False)
     most: int | None
     secret: str = field(repr=False)
+    address: object = field(repr=False)
+    model: str
     read: Callable[[JsonObject], ModelTurn]
 
 
@@ -140,7 +145,7 @@ async def whole_turn(call: Call, create: Create) -> ModelTurn:
         check_size(call.wire, call.arguments, call.most)
         answer = await create(**call.arguments)
     with _named(answer.request_id):
-        return call.read(read_body(call.wire, answer.content))
+        return _served(call, read_body(call.wire, answer.content), answer.request_id)
 
 
 async def streamed_turn(call: Call, opening: Opening, assembly: Assembly, watch: Watch) -> ModelTurn:
@@ -157,7 +162,11 @@ async def streamed_turn(call: Call, opening: Opening, assembly: Assembly, watch:
             with _named(answer.request_id):
                 body = await _body(call, answer, assembly, watch)
     with _named(answer.request_id):
-        return call.read(body)
+        return _served(call, body, answer.request_id)
+
+
+def _served(call: Call, body: JsonObject, request_id: str | None) -> ModelTurn:
+    return served_by(call.read(body), call.address, call.model, request_id)
 
 
 async def _body(call: Call, answer: OpenAnswer, assembly: Assembly, watch: Watch) -> JsonObject:

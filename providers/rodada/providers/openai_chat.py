@@ -106,7 +106,7 @@ class OpenAIChat(OpenAIProvider):
         if request.stream and self._dialect.stream_usage:
             arguments["stream_options"] = {"include_usage": True}
         read = partial(read_turn, request=request, secret=client.api_key)
-        call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, read)
+        call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, client.base_url, self.model, read)
         if request.stream:
             opening = cast("Opening", client.chat.completions.with_streaming_response.create)
             return await streamed_turn(call, opening, StreamedCompletion(), watch)

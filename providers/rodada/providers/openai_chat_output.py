@@ -13,7 +13,7 @@ from rodada.providers.openai_failures import told_error
 from rodada.providers.openai_request import legal_name
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
-from rodada.statemachine.messages import ModelTurn, Piece, Stop, ToolRequest, Usage
+from rodada.statemachine.messages import ModelTurn, Piece, Served, Stop, ToolRequest, Usage
 from rodada.statemachine.request import ModelRequest
 
 STOPS: Mapping[str, Stop] = {
@@ -55,6 +55,7 @@ def read_turn(body: JsonObject, request: ModelRequest, secret: str = "") -> Mode
         wire=WIRE,
         model=_text(body.get("model")),
         response_id=_text(body.get("id")),
+        served=Served(service_tier=_text(body.get("service_tier")) or None),
     )
 
 

@@ -125,7 +125,7 @@ class OpenAIResponses(OpenAIProvider):
         # there than all else of a round.
         arguments = {**self._fixed, "extra_body": {**self._cache_key(request), **self._extra, **fields}}
         read = partial(read_turn, request=request, secret=client.api_key)
-        call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, read)
+        call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, client.base_url, self.model, read)
         if request.stream:
             opening = cast("Opening", client.responses.with_streaming_response.create)
             return await streamed_turn(call, opening, StreamedResponse(), watch)

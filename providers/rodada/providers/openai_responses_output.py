@@ -10,7 +10,7 @@ from rodada.providers.openai_request import legal_name
 from rodada.providers.openai_responses_input import CALLS, WIRE, WITH_OPTIONAL_ID, without_id
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
-from rodada.statemachine.messages import ModelTurn, Piece, Stop, ToolRequest, Usage
+from rodada.statemachine.messages import ModelTurn, Piece, Served, Stop, ToolRequest, Usage
 from rodada.statemachine.request import ModelRequest
 
 INCOMPLETE_STOPS: Mapping[str, Stop] = {
@@ -44,6 +44,7 @@ def read_turn(body: JsonObject, request: ModelRequest, secret: str = "") -> Mode
         wire=WIRE,
         model=_text(body.get("model")),
         response_id=_text(body.get("id")),
+        served=Served(service_tier=_text(body.get("service_tier")) or None),
     )
 
 

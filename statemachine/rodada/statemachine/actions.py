@@ -205,7 +205,9 @@ def keep_closing_words(run: Run, event: TurnReceived) -> Run:
     """
     Keep the words of the closing reply as plain text; drop what it asks for.
     """
-    words = ModelTurn(Stop.WHOLE, event.turn.text, has_words=event.turn.has_words, model=event.turn.model)
+    words = ModelTurn(
+        Stop.WHOLE, event.turn.text, has_words=event.turn.has_words, model=event.turn.model, served=event.turn.served
+    )
     return evolve(_received(run, event), entry=words, held=())
 
 

@@ -3,8 +3,8 @@ Frozen values to JSON and back: one codec for events, orders, runs and conversat
 
 An attrs value becomes an object with its class name under "type"; enums become their values, times ISO 8601, tuples
 lists. Documents that are stored carry a format name with a version: a reader accepts its own and every earlier one,
-and refuses a later one by name. Every field must be there, so that a damaged document is never read as a shorter one;
-whoever adds a field raises the version and fills it in for earlier documents.
+and refuses a later one by name. Every stored field must be there, so that a damaged document is never read as a shorter
+one; whoever adds a field raises the version and fills it in for earlier documents.
 """
 
 import enum
@@ -78,7 +78,7 @@ def read_document(name: str, newest: int, value: JsonValue) -> tuple[int, JsonOb
 
 
 def _shown(field: "attrs.Attribute[object]") -> bool:
-    return field.init and not (field.alias or "").startswith("_")
+    return field.init and not (field.alias or "").startswith("_") and not field.metadata.get("unstored")
 
 
 @cache

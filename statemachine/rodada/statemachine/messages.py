@@ -45,6 +45,9 @@ def _check_count(what: str, value: object) -> None:
         raise InvalidValue(what, f"takes a number of tokens or None, got {value!r:.80}")
 
 
+UNSTORED = {"unstored": True}  # of a field that no JSON form has
+
+
 class Stop(enum.Enum):
     """
     Why a model turn ended, in our words; the wire's own word stands beside it.
@@ -251,6 +254,24 @@ class Usage:
 
 
 @frozen
+class Served:
+    """
+    Who served a turn, as far as it was told; None is "not told".
+
+    Attributes:
+        host: that was asked: "host" or "host:port", and nothing else of its address.
+        asked: the model that was asked for; the one that served is the turn's own `model`.
+        request_id: the vendor's id of the request.
+        service_tier: the vendor's word for it.
+    """
+
+    host: str | None = field(default=None, converter=optional(clean_text))
+    asked: str | None = field(default=None, converter=optional(clean_text))
+    request_id: str | None = field(default=None, converter=optional(clean_text))
+    service_tier: str | None = field(default=None, converter=optional(clean_text))
+
+
+@frozen
 class Piece:
     """
     One block, item or part of a turn, as JSON text.
@@ -391,6 +412,8 @@ class ModelTurn:
         wire: the wire that sent them; "" when there are none.
         model: the model that served.
         response_id: the vendor's id of the reply.
+        served: who served it. Of the call and not of what was said: it is not stored, and turns that differ in it alone
+            are equal.
         has_words: whether the visible text is more than blanks.
     """
 
@@ -403,11 +426,13 @@ class ModelTurn:
     wire: str = ""
     model: str = field(default="", converter=clean_text)
     response_id: str = field(default="", converter=clean_text)
+    served: Served = field(default=Served(), eq=False, metadata=UNSTORED)
     has_words: bool = Factory(lambda self: bool(self.text.strip()), takes_self=True)
 
     def __attrs_post_init__(self) -> None:
         _check_kind("ModelTurn.stop", self.stop, Stop)
         _check_kind("ModelTurn.usage", self.usage, Usage)
+        _check_kind("ModelTurn.served", self.served, Served)
         _check_row("ModelTurn.requests", self.requests, ToolRequest)
         _check_row("ModelTurn.native", self.native, Piece)
         if self.requests and self.stop not in (Stop.WHOLE, Stop.CUT):
@@ -455,5 +480,6 @@ def merged(pieces: tuple[ModelTurn, ...], last: ModelTurn) -> ModelTurn:
         wire=last.wire,
         model=last.model,
         response_id=last.response_id,
+        served=last.served,
         has_words=any(turn.has_words for turn in every),
     )

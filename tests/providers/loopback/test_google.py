@@ -579,6 +579,7 @@ def test_the_whole_response() -> None:
             "candidatesTokenCount": 25,
             "thoughtsTokenCount": 5,
             "totalTokenCount": 130,
+            "serviceTier": "standard",
         },
         "modelVersion": MODEL,
         "responseId": "resp_00000002",

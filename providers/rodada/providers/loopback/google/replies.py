@@ -138,4 +138,5 @@ def _usage(usage: Usage) -> Json:
         "candidatesTokenCount": usage.output - usage.reasoning,
         "thoughtsTokenCount": usage.reasoning,
         "totalTokenCount": usage.input + usage.output,
+        "serviceTier": "standard",
     }
