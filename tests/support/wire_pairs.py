@@ -9,6 +9,10 @@ from itertools import groupby, pairwise, takewhile
 from rodada.providers.loopback import WireName
 from rodada.providers.loopback.json_values import Json, Object, objs, text
 
+# Of OpenAI's: a history that is imported may hold calls of custom tools among those of functions.
+CALLS = ("function_call", "custom_tool_call")
+OUTPUTS = ("function_call_output", "custom_tool_call_output")
+
 
 def pair_faults(wire: WireName, body: Object) -> list[str]:
     """
@@ -55,7 +59,7 @@ def _openai(body: Object) -> list[str]:
     nothing: tuple[str, list[Object]] = ("", [])
     asked: list[str] = []
     for (sort, row), (after, results) in pairwise([nothing, *rows, nothing]):
-        open_ids = [text(item["call_id"]) for item in row if item["type"] == "function_call"]
+        open_ids = [text(item["call_id"]) for item in row if item["type"] in CALLS]
         asked += open_ids
         answers = [text(item["call_id"]) for item in results] if after == "output" else []
         if (sort == "model" and answers != open_ids) or (sort != "model" and answers):
@@ -64,7 +68,7 @@ def _openai(body: Object) -> list[str]:
 
 
 def _sort(item: Object) -> str:
-    if item["type"] == "function_call_output":
+    if item["type"] in OUTPUTS:
         return "output"
     return "user" if item.get("role") == "user" else "model"
 

@@ -81,6 +81,19 @@ def test_good_histories_have_no_fault(wire: WireName) -> None:
     assert [story for story in GOOD if pair_faults(wire, body(wire, story))] == []
 
 
+def test_calls_of_custom_tools_count_among_those_of_functions() -> None:
+    """
+    The generated cases of imported histories may place one between two calls of functions.
+    """
+    calls: list[Object] = [
+        {"type": kind, "call_id": id} for kind, id in (("function_call", "A"), ("custom_tool_call", "B"))
+    ]
+    results: list[Object] = [{"type": f"{call['type']}_output", "call_id": call["call_id"]} for call in calls]
+    said: Object = {"type": "message", "role": "user", "content": "so"}
+    found = [pair_faults("openai", {"input": [said, *calls, *row]}) for row in (results, results[:1], results[::-1])]
+    assert found == [[], ["['A', 'B'] are answered by ['A']"], ["['A', 'B'] are answered by ['B', 'A']"]]
+
+
 @pytest.mark.parametrize("wire", WIRES)
 def test_broken_histories_have_one(wire: WireName) -> None:
     stories = BAD if wire in ROWS else (*BAD, *MIXED)
