@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 TEST_ARGS ?=
 
-.PHONY: demo test check diagrams bench clean
+.PHONY: demo test check lint types-mypy types-pyright layers soundness diagrams bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/rodada demo
@@ -13,12 +13,23 @@ demo: $(VENV)/.demo
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not long" $(TEST_ARGS)
 
-check: $(VENV)/.dev
+# With `make -j 2 check` they run side by side.
+check: lint types-mypy types-pyright layers soundness
+
+lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types-mypy: $(VENV)/.dev
 	$(BIN)/mypy
+
+types-pyright: $(VENV)/.dev
 	$(BIN)/pyright --pythonpath $(BIN)/python
+
+layers: $(VENV)/.dev
 	$(BIN)/lint-imports
+
+soundness: $(VENV)/.dev
 	$(BIN)/rodada check --mutants
 
 diagrams: $(VENV)/.dev
