@@ -261,6 +261,16 @@ def test_a_signature_before_the_call_speaks_for_what_a_pause_ended_and_not_for_t
     assert sent["parts"] == [said, {**call("f", {"a": "\ufffd"}, id="1"), "thoughtSignature": STAND_IN}]
 
 
+def test_a_signature_behind_further_words_speaks_for_what_followed_a_pause_and_not_for_the_call() -> None:
+    said: tuple[JsonObject, ...] = ({"text": "All done."}, {"text": "", "thoughtSignature": "czE="})
+    asked: JsonObject = {**call("f", {"a": "\ud800"}, id="1"), "thoughtSignature": "czI="}
+    mended: JsonObject = {**call("f", {"a": "\ufffd"}, id="1"), "thoughtSignature": STAND_IN}
+    signed: JsonObject = {"text": "All done.", "thoughtSignature": "czE="}
+    for behind in (said, (signed,)):
+        sent = entry_contents(answered(received(asked, *behind)), MODEL, active=True)[0]
+        assert sent["parts"] == [mended, *behind]
+
+
 def test_signatures_of_another_model_are_left_out_of_old_turns() -> None:
     turn = received({**call("f", id="1"), "thoughtSignature": "czE="})
     old, active = (entry_contents(answered(turn), "gemini-3.1-pro", active=active)[0] for active in (False, True))

@@ -8,8 +8,8 @@ refuse to send them (google-genai 3.6.1), so that a turn could not be sent back 
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, takewhile
 from typing import NoReturn
 
 from attrs import frozen
@@ -267,15 +267,25 @@ def _id(request: ToolRequest) -> JsonObject:
 def _with_stand_in(parts: list[JsonObject]) -> list[JsonObject]:
     """
     The parts with the first call signed by the stand-in, if it has no signature: the turn is another wire's, or was
-    stored without its signatures (these models always sign). A signature that came on another kind of part behind it
-    is left to speak for the turn; one before it is of the piece that a pause ended.
+    stored without its signatures (these models always sign). A signature that came on an empty text behind the calls
+    is left to speak for them.
     """
     first = next((at for at, part in enumerate(parts) if "functionCall" in part), None)
     if first is None or "thoughtSignature" in parts[first]:
         return parts
-    if any("thoughtSignature" in part and "functionCall" not in part for part in parts[first:]):
+    if _is_signed_behind(parts[first:]):
         return parts
     return [*parts[:first], {**parts[first], "thoughtSignature": STAND_IN}, *parts[first + 1 :]]
+
+
+def _is_signed_behind(parts: Iterable[JsonObject]) -> bool:
+    """
+    Whether behind calls, before any further words, stands a signature without a call. With words comes another piece of
+    the turn, which a pause parted from this one, and its signature speaks for itself.
+    """
+    others = (part for part in parts if "functionCall" not in part)
+    said = list(takewhile(lambda part: part.get("thought") or not part.get("text"), others))
+    return any("thoughtSignature" in part for part in said)
 
 
 def _calls(content: JsonObject) -> list[JsonObject]:
