@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from attrs import frozen
 
-from rodada.providers.json_body import told_count
+from rodada.providers.json_body import told_count, told_text
 from rodada.providers.media import NOTHING, Taken, Takes, taken
 from rodada.providers.server_tools import OURS, RUN_BY_HOST, ServerTools
 from rodada.statemachine.conversation import Conversation
@@ -265,7 +265,7 @@ def _sent(request: ModelRequest, traits: Traits) -> list[JsonObject]:
     """
     groups = [messages_of(entry, bare) for entry, bare in _entries(request, traits)]
     blocks = [block for group in groups for message in group for block in _objects(message["content"])]
-    answered = {_text(block.get("tool_use_id")) for block in blocks}
+    answered = {told_text(block.get("tool_use_id")) for block in blocks}
     before = [_settled(message, answered) for group in groups[: request.active] for message in group]
     return [*before, *(message for group in groups[request.active :] for message in group)]
 
@@ -276,7 +276,7 @@ def _settled(message: JsonObject, answered: Container[str]) -> JsonObject:
     kept: list[JsonValue] = [
         block
         for block in _objects(message["content"])
-        if block.get("type") != "server_tool_use" or _text(block.get("id")) in answered
+        if block.get("type") != "server_tool_use" or told_text(block.get("id")) in answered
     ]
     return {**message, "content": kept}
 
@@ -313,7 +313,7 @@ def _mended(block: JsonObject, request: ToolRequest) -> JsonObject:
 
 
 def _is_blank(block: JsonObject) -> bool:
-    return block.get("type") == "text" and not _text(block.get("text")).strip()
+    return block.get("type") == "text" and not told_text(block.get("text")).strip()
 
 
 def _built(turn: ModelTurn) -> list[JsonObject]:
@@ -418,14 +418,14 @@ def turn_of_message(
     handed_over = stop is Stop.CUT or (stop is Stop.WHOLE and word == "tool_use")
     return ModelTurn(
         stop=stop,
-        text="".join(_text(block.get("text")) for block in _of_type(blocks, "text")),
+        text="".join(told_text(block.get("text")) for block in _of_type(blocks, "text")),
         requests=_requests(blocks, request, broken) if handed_over else (),
         stop_word=word,
         usage=usage_of(message.get("usage")),
         native=tuple(piece_of(block) for block in blocks),
         wire=WIRE,
-        model=_text(message.get("model")),
-        response_id=_text(message.get("id")),
+        model=told_text(message.get("model")),
+        response_id=told_text(message.get("id")),
         served=Served(service_tier=_tier(message.get("usage"))),
     )
 
@@ -461,7 +461,7 @@ def usage_of(usage: JsonValue) -> Usage:
 
 
 def _tier(usage: JsonValue) -> str | None:
-    return _text(usage.get("service_tier")) or None if isinstance(usage, dict) else None
+    return told_text(usage.get("service_tier")) or None if isinstance(usage, dict) else None
 
 
 def _checked(message: JsonValue) -> JsonObject:
@@ -470,11 +470,11 @@ def _checked(message: JsonValue) -> JsonObject:
     blocks = message.get("content")
     if not isinstance(blocks, list) or len(_objects(blocks)) != len(blocks):
         raise NotAMessage("its content is no list of blocks")
-    if not all(_text(block.get("type")) for block in _objects(blocks)):
+    if not all(told_text(block.get("type")) for block in _objects(blocks)):
         raise NotAMessage("a block has no type")
-    if not _text(message.get("stop_reason")):
+    if not told_text(message.get("stop_reason")):
         raise NotAMessage("it has no stop_reason")
-    if not all(_text(block.get("name")) for block in _of_type(_objects(blocks), "tool_use")):
+    if not all(told_text(block.get("name")) for block in _of_type(_objects(blocks), "tool_use")):
         raise NotAMessage("a tool_use block has no name")
     return message
 
@@ -482,12 +482,12 @@ def _checked(message: JsonValue) -> JsonObject:
 def _requests(blocks: list[JsonObject], request: ModelRequest, broken: Mapping[int, str]) -> tuple[ToolRequest, ...]:
     calls = _of_type(blocks, "tool_use")
     inputs = [broken.get(at, _input(block)) for at, block in enumerate(blocks) if block["type"] == "tool_use"]
-    wire_ids = tuple(_text(call.get("id")) or None for call in calls)
+    wire_ids = tuple(told_text(call.get("id")) or None for call in calls)
     names = {legal(tool.name): tool.name for tool in request.tools}
     return tuple(
         ToolRequest(
             id=request_id,
-            name=names.get(_text(call["name"]), _text(call["name"])),
+            name=names.get(told_text(call["name"]), told_text(call["name"])),
             raw=raw,
             wire_id=wire_id,
         )
@@ -506,10 +506,6 @@ def piece_of(block: JsonObject) -> Piece:
     text = clean_text(dump_json(block))
     hidden = block["type"] in THOUGHTS or "signature" in block
     return Piece(text, None if hidden else text)
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _objects(value: JsonValue) -> list[JsonObject]:

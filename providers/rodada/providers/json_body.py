@@ -21,6 +21,20 @@ def read_body(provider: str, content: bytes) -> JsonObject:
     return sendable(provider, body)
 
 
+def told_text(value: JsonValue) -> str:
+    """
+    A text; "" where there is none.
+    """
+    return value if isinstance(value, str) else ""
+
+
+def told_object(value: JsonValue) -> JsonObject:
+    """
+    An object; an empty one where there is none.
+    """
+    return value if isinstance(value, dict) else {}
+
+
 def told_count(value: JsonValue) -> int | None:
     """
     A count of tokens; None where there is none, or what cannot be one.

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from attrs import define, field
 
+from rodada.providers.json_body import told_text
 from rodada.providers.openai_chat_input import WIRE
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json, parse_object
@@ -33,14 +34,14 @@ class Fragments:
         """
         Its id, or "".
         """
-        return _text(self._call.get("id"))
+        return told_text(self._call.get("id"))
 
     @property
     def name(self) -> str:
         """
         The name of its function, or "".
         """
-        return _text(self._function.get("name"))
+        return told_text(self._function.get("name"))
 
     @property
     def function(self) -> JsonObject:
@@ -77,7 +78,7 @@ class Fragments:
         """
         Whether a fragment under the same number belongs to another call.
         """
-        call_id, name = _text(fragment.get("id")), _text(function.get("name"))
+        call_id, name = told_text(fragment.get("id")), told_text(function.get("name"))
         if call_id and self.id and call_id != self.id:
             return True
         if not name or not self.name:
@@ -138,8 +139,8 @@ class Calls:
         return ArgumentsDelta(place, call.name, text)
 
     def _place(self, at: int, number: Number, fragment: JsonObject, function: JsonObject) -> int:
-        name = _text(function.get("name"))
-        known = self._known.get((number, _text(fragment.get("id")), name))
+        name = told_text(function.get("name"))
+        known = self._known.get((number, told_text(fragment.get("id")), name))
         if known is not None:
             return known
         beside = number is None and at > 0 and bool(name)  # unnumbered calls in one chunk
@@ -156,7 +157,3 @@ def _say_once(said: JsonObject, more: JsonObject, *but: str) -> None:
 
 def _says_something(arguments: JsonValue) -> bool:
     return bool(arguments.strip()) if isinstance(arguments, str) else arguments is not None
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""

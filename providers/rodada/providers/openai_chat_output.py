@@ -7,7 +7,7 @@ its text are text. Of several choices the first is taken, for only one is asked 
 
 from collections.abc import Mapping
 
-from rodada.providers.json_body import told_count
+from rodada.providers.json_body import told_count, told_object, told_text
 from rodada.providers.openai_chat_input import WIRE, called
 from rodada.providers.openai_failures import told_error
 from rodada.providers.openai_request import legal_name
@@ -40,7 +40,7 @@ def read_turn(body: JsonObject, request: ModelRequest, secret: str = "") -> Mode
         ProviderError: the body, whatever its HTTP status, says that the call failed.
     """
     choice = _choice(body, secret)
-    message = _object(choice.get("message"))
+    message = told_object(choice.get("message"))
     if not message:
         raise ProviderGarbled(WIRE, "the answer has no message")
     calls = called(message)
@@ -53,15 +53,15 @@ def read_turn(body: JsonObject, request: ModelRequest, secret: str = "") -> Mode
         usage=_usage(body.get("usage")),
         native=(Piece(dump_json(message), dump_json(bare_message(message))),),
         wire=WIRE,
-        model=_text(body.get("model")),
-        response_id=_text(body.get("id")),
-        served=Served(service_tier=_text(body.get("service_tier")) or None),
+        model=told_text(body.get("model")),
+        response_id=told_text(body.get("id")),
+        served=Served(service_tier=told_text(body.get("service_tier")) or None),
     )
 
 
 def _choice(body: JsonObject, secret: str) -> JsonObject:
     choices = body.get("choices")
-    choice = _object(choices[0]) if isinstance(choices, list) and choices else {}
+    choice = told_object(choices[0]) if isinstance(choices, list) and choices else {}
     failure = told_error(WIRE, body, secret) or told_error(WIRE, choice, secret)
     if failure is not None:
         raise failure
@@ -71,8 +71,8 @@ def _choice(body: JsonObject, secret: str) -> JsonObject:
 
 
 def _stop(choice: JsonObject, message: JsonObject, calls: list[JsonObject]) -> tuple[Stop, str]:
-    word = _text(choice.get("finish_reason"))
-    if _text(message.get("refusal")):
+    word = told_text(choice.get("finish_reason"))
+    if told_text(message.get("refusal")):
         return Stop.REFUSED, "refusal"
     foreign = next((_kind(call) for call in calls if _kind(call) != "function"), None)
     if foreign is not None:
@@ -86,13 +86,13 @@ def _stop(choice: JsonObject, message: JsonObject, calls: list[JsonObject]) -> t
 def _kind(call: JsonObject) -> str:
     if isinstance(call.get("function"), dict):
         return "function"
-    return _text(call.get("type")) or "a call of no kind"
+    return told_text(call.get("type")) or "a call of no kind"
 
 
 def _requests(calls: list[JsonObject], request: ModelRequest) -> tuple[ToolRequest, ...]:
-    wire_ids = tuple(_text(call.get("id")) or None for call in calls)
+    wire_ids = tuple(told_text(call.get("id")) or None for call in calls)
     names = {legal_name(tool.name): tool.name for tool in request.tools}
-    functions = [_object(call.get("function")) for call in calls]
+    functions = [told_object(call.get("function")) for call in calls]
     return tuple(
         ToolRequest(id=own, name=_name(function, names), raw=raw_arguments(function.get("arguments")), wire_id=wire_id)
         for own, wire_id, function in zip(request.request_ids(wire_ids), wire_ids, functions, strict=True)
@@ -100,7 +100,7 @@ def _requests(calls: list[JsonObject], request: ModelRequest) -> tuple[ToolReque
 
 
 def _name(function: JsonObject, names: Mapping[str, str]) -> str:
-    name = _text(function.get("name"))
+    name = told_text(function.get("name"))
     return names.get(name, name)
 
 
@@ -118,9 +118,9 @@ def visible_text(message: JsonObject) -> str:
     What the person may see of a message.
     """
     content = message.get("content")
-    parts = [_object(part) for part in content] if isinstance(content, list) else []
-    said = "".join(_text(part.get("text")) for part in parts if part.get("type") == "text")
-    return _text(message.get("refusal")) or _text(content) or said
+    parts = [told_object(part) for part in content] if isinstance(content, list) else []
+    said = "".join(told_text(part.get("text")) for part in parts if part.get("type") == "text")
+    return told_text(message.get("refusal")) or told_text(content) or said
 
 
 def bare_message(message: JsonObject) -> JsonObject:
@@ -131,7 +131,7 @@ def bare_message(message: JsonObject) -> JsonObject:
     calls = kept.get("tool_calls")
     if isinstance(calls, list):
         kept["tool_calls"] = [
-            {name: value for name, value in _object(call).items() if name in OPEN_CALL_FIELDS} for call in calls
+            {name: value for name, value in told_object(call).items() if name in OPEN_CALL_FIELDS} for call in calls
         ]
     if isinstance(kept.get("content"), list):
         kept["content"] = visible_text(message)  # parts of a list may be hidden reasoning
@@ -139,9 +139,9 @@ def bare_message(message: JsonObject) -> JsonObject:
 
 
 def _usage(told: JsonValue) -> Usage:
-    usage = _object(told)
-    read = _object(usage.get("prompt_tokens_details"))
-    written = _object(usage.get("completion_tokens_details"))
+    usage = told_object(told)
+    read = told_object(usage.get("prompt_tokens_details"))
+    written = told_object(usage.get("completion_tokens_details"))
     return Usage(
         input_tokens=told_count(usage.get("prompt_tokens")),
         cached_input_tokens=told_count(read.get("cached_tokens")),
@@ -149,11 +149,3 @@ def _usage(told: JsonValue) -> Usage:
         output_tokens=told_count(usage.get("completion_tokens")),
         reasoning_tokens=told_count(written.get("reasoning_tokens")),
     )
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import define, field
 
+from rodada.providers.json_body import told_text
 from rodada.providers.openai_chat_fragments import Calls, Fragments
 from rodada.providers.openai_chat_input import WIRE
 from rodada.statemachine.errors import ProviderGarbled
@@ -122,9 +123,9 @@ class StreamedCompletion:
         for name, value in delta.items():
             if name not in OF_CALLS:
                 self._message.setdefault(name, []).append(value)
-        thought = next((_text(delta[name]) for name in REASONING if delta.get(name)), "")
+        thought = next((told_text(delta[name]) for name in REASONING if delta.get(name)), "")
         yield from map(ReasoningDelta, filter(None, [thought]))
-        yield from map(TextDelta, filter(None, [_visible(delta.get("content")), _text(delta.get("refusal"))]))
+        yield from map(TextDelta, filter(None, [_visible(delta.get("content")), told_text(delta.get("refusal"))]))
         yield from self._calls.add(delta.get("tool_calls") or [])
         old = _object(delta.get("function_call") or {}, "the call of a chunk")
         written = self._old_call.take({}, old)
@@ -168,19 +169,15 @@ def _text_part(text: JsonValue) -> JsonValue:
 def _plain_text(part: JsonValue) -> str | None:
     if not isinstance(part, dict) or part.keys() != {"type", "text"} or part["type"] != "text":
         return None
-    return _text(part["text"])
+    return told_text(part["text"])
 
 
 def _visible(content: JsonValue) -> str:
     parts = content if isinstance(content, list) else []
-    return _text(content) or "".join(_plain_text(part) or "" for part in parts)
+    return told_text(content) or "".join(_plain_text(part) or "" for part in parts)
 
 
 def _object(value: JsonValue, what: str) -> JsonObject:
     if not isinstance(value, dict):
         raise ProviderGarbled(WIRE, f"{what} is no object")
     return value
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""

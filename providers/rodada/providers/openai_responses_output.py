@@ -4,7 +4,7 @@ A body of the Responses API as a turn of the model.
 
 from collections.abc import Iterator, Mapping
 
-from rodada.providers.json_body import told_count
+from rodada.providers.json_body import told_count, told_object, told_text
 from rodada.providers.openai_failures import from_told_error, told_error
 from rodada.providers.openai_request import legal_name
 from rodada.providers.openai_responses_input import CALLS, WIRE, WITH_OPTIONAL_ID, without_id
@@ -42,9 +42,9 @@ def read_turn(body: JsonObject, request: ModelRequest, secret: str = "") -> Mode
         usage=_usage(body.get("usage")),
         native=pieces_of(items),
         wire=WIRE,
-        model=_text(body.get("model")),
-        response_id=_text(body.get("id")),
-        served=Served(service_tier=_text(body.get("service_tier")) or None),
+        model=told_text(body.get("model")),
+        response_id=told_text(body.get("id")),
+        served=Served(service_tier=told_text(body.get("service_tier")) or None),
     )
 
 
@@ -62,21 +62,21 @@ def _items(body: JsonObject) -> list[JsonObject]:
     output = body.get("output")
     if not isinstance(output, list):
         raise ProviderGarbled(WIRE, "the answer has no list of output items")
-    items = [_object(item) for item in output]
+    items = [told_object(item) for item in output]
     if not all(isinstance(item.get("type"), str) for item in items):
         raise ProviderGarbled(WIRE, "an output item has no type")
     return items
 
 
 def _stop(body: JsonObject, items: list[JsonObject]) -> tuple[Stop, str]:
-    status = _text(body.get("status"))
+    status = told_text(body.get("status"))
     if any(part.get("type") == "refusal" for part in _parts(items)):
         return Stop.REFUSED, "refusal"
     foreign = _unanswerable(items)
     if foreign:
         return Stop.MALFORMED, foreign
     if status == "incomplete":
-        reason = _text(_object(body.get("incomplete_details")).get("reason"))
+        reason = told_text(told_object(body.get("incomplete_details")).get("reason"))
         return INCOMPLETE_STOPS.get(reason, Stop.UNKNOWN), reason or status
     return _finished(items) if status == "completed" else (Stop.UNKNOWN, status)
 
@@ -95,9 +95,9 @@ def _unanswerable(items: list[JsonObject]) -> str:
     """
     The type of a call that waits for somebody's output but is none of ours: kept, no later request would be taken.
     """
-    answered = {_text(item.get("call_id")) for item in items if _text(item.get("type")).endswith("_output")}
+    answered = {told_text(item.get("call_id")) for item in items if told_text(item.get("type")).endswith("_output")}
     for item in items:
-        kind, call_id = _text(item.get("type")), _text(item.get("call_id"))
+        kind, call_id = told_text(item.get("type")), told_text(item.get("call_id"))
         if kind.endswith("_call") and kind not in CALLS and call_id and call_id not in answered:
             return kind
     return ""
@@ -105,7 +105,7 @@ def _unanswerable(items: list[JsonObject]) -> str:
 
 def _requests(items: list[JsonObject], request: ModelRequest) -> tuple[ToolRequest, ...]:
     calls = [item for item in items if item.get("type") in CALLS]
-    wire_ids = tuple(_text(call.get("call_id")) or None for call in calls)
+    wire_ids = tuple(told_text(call.get("call_id")) or None for call in calls)
     names = {legal_name(tool.name): tool.name for tool in request.tools}
     return tuple(
         ToolRequest(id=own, name=_name(call, names), raw=raw_arguments(call), wire_id=wire_id)
@@ -114,7 +114,7 @@ def _requests(items: list[JsonObject], request: ModelRequest) -> tuple[ToolReque
 
 
 def _name(call: JsonObject, names: Mapping[str, str]) -> str:
-    name = _text(call.get("name"))
+    name = told_text(call.get("name"))
     return names.get(name, name)
 
 
@@ -148,16 +148,16 @@ def _is_commentary(message: JsonObject) -> bool:
 
 def _message_text(message: JsonObject) -> str:
     if isinstance(message.get("content"), str):  # a stored message may have it so
-        return _text(message["content"])
+        return told_text(message["content"])
     return "".join(
-        _text(part.get("refusal" if part.get("type") == "refusal" else "text")) for part in _parts([message])
+        told_text(part.get("refusal" if part.get("type") == "refusal" else "text")) for part in _parts([message])
     )
 
 
 def _parts(items: list[JsonObject]) -> Iterator[JsonObject]:
     for message in _messages(items):
         content = message.get("content")
-        yield from map(_object, content if isinstance(content, list) else [])
+        yield from map(told_object, content if isinstance(content, list) else [])
 
 
 def pieces_of(items: list[JsonObject]) -> tuple[Piece, ...]:
@@ -171,13 +171,13 @@ def pieces_of(items: list[JsonObject]) -> tuple[Piece, ...]:
 
 def _piece(item: JsonObject, bound: bool) -> Piece:
     hidden = item.get("type") == "reasoning" or "encrypted_content" in item
-    goes_too = bound and _text(item.get("type")).endswith("_call") and item.get("type") not in WITH_OPTIONAL_ID
+    goes_too = bound and told_text(item.get("type")).endswith("_call") and item.get("type") not in WITH_OPTIONAL_ID
     return Piece(dump_json(item), None if hidden or goes_too else dump_json(without_id(item)))
 
 
 def _usage(told: JsonValue) -> Usage:
-    usage = _object(told)
-    read, written = _object(usage.get("input_tokens_details")), _object(usage.get("output_tokens_details"))
+    usage = told_object(told)
+    read, written = told_object(usage.get("input_tokens_details")), told_object(usage.get("output_tokens_details"))
     return Usage(
         input_tokens=told_count(usage.get("input_tokens")),
         cached_input_tokens=told_count(read.get("cached_tokens")),
@@ -185,11 +185,3 @@ def _usage(told: JsonValue) -> Usage:
         output_tokens=told_count(usage.get("output_tokens")),
         reasoning_tokens=told_count(written.get("reasoning_tokens")),
     )
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""

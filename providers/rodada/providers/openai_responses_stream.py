@@ -6,6 +6,7 @@ That body comes with the last event; only its output is gathered before, for ser
 
 from attrs import define, field
 
+from rodada.providers.json_body import told_text
 from rodada.providers.openai_responses_input import CALLS, WIRE
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue
@@ -81,7 +82,7 @@ class StreamedResponse:
         Raises:
             ProviderGarbled: an item or the response is no object; events of unknown types are left out.
         """
-        text, item = _text(event.get("delta")), event.get("output_index")
+        text, item = told_text(event.get("delta")), event.get("output_index")
         match event.get("type"):
             case "response.output_item.added":
                 self._begin(item, event.get("item"))
@@ -101,8 +102,8 @@ class StreamedResponse:
 
     def _begin(self, index: JsonValue, item: JsonValue) -> None:
         begun = _object(item, "an output item")
-        if _text(begun.get("type")) in CALLS and isinstance(index, int):
-            self._calls.setdefault(index, (len(self._calls), _text(begun.get("name"))))
+        if told_text(begun.get("type")) in CALLS and isinstance(index, int):
+            self._calls.setdefault(index, (len(self._calls), told_text(begun.get("name"))))
 
     def _place(self, index: JsonValue) -> int:
         return index if isinstance(index, int) else len(self._done)
@@ -117,7 +118,3 @@ def _object(value: JsonValue, what: str) -> JsonObject:
     if not isinstance(value, dict):
         raise ProviderGarbled(WIRE, f"{what} is no object")
     return value
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""
