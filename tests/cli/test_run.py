@@ -218,7 +218,7 @@ def test_instructions_and_message_reach_the_model(desk: Desk, monkeypatch: pytes
 
 
 def test_attached_files_are_of_the_type_that_their_bytes_or_names_tell(desk: Desk) -> None:
-    for name, data in {"a.dat": b"%PDF-1.7", "b.csv": b"kg\n80", "c": b"\0\1"}.items():
+    for name, data in {"a.dat": b"%PDF-1.7", "b.csv": b"kg\n80", "c": b"kg"}.items():
         (desk.folder / name).write_bytes(data)
     attached = ("--attach", "a.dat", "--attach", "b.csv", "--attach", str(desk.folder / "c"))
     assert desk.run(ANSWER, options=(*attached, "--conversation", "c.json")).code == 0
@@ -228,7 +228,7 @@ def test_attached_files_are_of_the_type_that_their_bytes_or_names_tell(desk: Des
         Text("Hi"),
         Media.of(b"%PDF-1.7", "application/pdf", "a.dat"),
         Media.of(b"kg\n80", "text/csv", "b.csv"),
-        Media.of(b"\0\1", "application/octet-stream", "c"),
+        Media.of(b"kg", "text/plain", "c"),
     )
 
 
@@ -344,6 +344,7 @@ WRONG = [
     (("run", "Hi", *SCRIPTED, "--attach", "none.png"), "--attach none.png cannot be read (No such file or directory)"),
     (("run", "Hi", *SCRIPTED, "--attach", "."), "--attach . cannot be read (Is a directory)"),
     (("run", "Hi", *SCRIPTED, "--attach", "nothing.png"), "--attach nothing.png holds nothing"),
+    (("run", "Hi", *SCRIPTED, "--attach", "odd"), "--attach odd is of a type that neither its bytes nor its name tell"),
     (("check", "--bounds", "depth=3"), "--bounds: bounds: 'depth=3' is none of rounds=N"),
     (("check", "--bounds", "requests=0"), "--bounds: Bounds.requests: must be at least 1"),
     (("diagram", "--format", "svg"), "Invalid value for '--format'"),
@@ -362,6 +363,7 @@ def test_wrong_use_is_one_line_and_exit_code_2(
         "broken.py": "import no_such_module",
         "empty.py": "x = 1",
         "nothing.png": "",
+        "odd": "\0",
         "odd.py": "from rodada.tools import tool\n@tool\ndef odd(*args):\n    yield 1\n",
         "later.json": '{"format": "rodada.conversation/99"}',
     }

@@ -3,14 +3,16 @@ Entries check themselves when they are built: one that exists is legal.
 """
 
 import base64
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rodada.statemachine.errors import InvalidValue
+from rodada.statemachine.errors import InvalidValue, UnusableFile
 from rodada.statemachine.jsontext import digest_text
 from rodada.statemachine.messages import (
+    LARGEST_FILE,
     Exchange,
     Media,
     ModelTurn,
@@ -178,6 +180,52 @@ def test_media_of_other_kinds_of_values_are_refused() -> None:
         Media("image/png", b"a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     with pytest.raises(InvalidValue, match=r"Media\.name: takes a str, got 1"):
         Media("image/png", "YQ==", 1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_bytes_without_a_media_type_are_of_the_one_that_they_or_their_name_tell() -> None:
+    assert Media.of(PNG) == Media.of(PNG, "image/png")
+    assert Media.of(b"kg\n80", name="log.csv") == Media.of(b"kg\n80", "text/csv", "log.csv")
+    with pytest.raises(
+        InvalidValue, match=r"^Media\.of: neither the bytes nor the name tell the type: give media_type"
+    ):
+        Media.of(b"\0\xff", name="photo.png")
+
+
+def test_a_file_becomes_a_medium_of_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "photo.jpg"
+    path.write_bytes(PNG)
+    assert Media.from_path(path) == Media.of(PNG, "image/png", "photo.jpg")
+    assert Media.from_path(str(path), "image/x-odd") == Media.of(PNG, "image/x-odd", "photo.jpg")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("none.png", "cannot be read (No such file or directory)"),
+        (".", "cannot be read (Is a directory)"),
+        ("a\0b", "cannot be read (embedded null byte)"),
+        ("empty.png", "holds nothing"),
+        ("large.csv", f"is larger than {LARGEST_FILE} bytes"),
+        ("odd.png", "is of a type that neither its bytes nor its name tell"),
+    ],
+)
+def test_a_file_that_can_be_no_medium_is_named_with_what_is_wrong(tmp_path: Path, name: str, why: str) -> None:
+    (tmp_path / "empty.png").touch()
+    (tmp_path / "odd.png").write_bytes(b"\0\xff")
+    with (tmp_path / "large.csv").open("wb") as file:
+        file.truncate(LARGEST_FILE + 1)
+    path = f"{tmp_path}/{name}"
+    with pytest.raises(UnusableFile) as caught:
+        Media.from_path(path)
+    assert (caught.value.path, caught.value.why) == (path, why)
+    assert str(caught.value).startswith(f"Media.from_path: {path!r} {why}")
+
+
+def test_a_file_of_no_known_type_may_be_given_one(tmp_path: Path) -> None:
+    (tmp_path / "odd").write_bytes(b"\0")
+    with pytest.raises(UnusableFile, match=r'nor its name tell: give media_type="\.\.\."$'):
+        Media.from_path(tmp_path / "odd")
+    assert Media.from_path(tmp_path / "odd", "audio/wav") == Media.of(b"\0", "audio/wav", "odd")
 
 
 def test_the_content_of_media_is_not_shown() -> None:

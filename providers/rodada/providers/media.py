@@ -11,13 +11,11 @@ from collections.abc import Set as AbstractSet
 
 from attrs import evolve, frozen
 
-from rodada.statemachine.media_types import BYTES_THAT_TELL, TOLD_BY_BYTES, type_of_bytes
+from rodada.statemachine.media_types import BYTES_THAT_TELL, TOLD_BY_BYTES, is_text_type, type_of_bytes
 from rodada.statemachine.messages import LONGEST_NAME_TOLD, Media, Part, Text, plain_text
 
 LONGEST_HEAD = 400_000  # base64 characters in which an image tells its sides
 LONGEST_TEXT = 100_000
-TEXTS = ("application/json", "application/xml", "application/yaml", "application/x-yaml")
-TEXT_SUFFIXES = ("+json", "+xml", "+yaml")
 AFTER = "shown after the results"
 OF_RESULTS = "Of the results above, from the tools:"
 NAME = rf"(?P<name>[^\n]{{1,{LONGEST_NAME_TOLD}}}?)"
@@ -131,7 +129,7 @@ def _in_words(media: Media, known: AbstractSet[str]) -> Text:
     A text file as its text; of everything else, what it is and why it is not shown.
     """
     kind = media.media_type
-    if not (kind.startswith("text/") or kind in TEXTS or kind.endswith(TEXT_SUFFIXES)):
+    if not is_text_type(kind):
         return _line(media, f"not shown: {'it is too large' if kind in known else 'this API does not take it'}")
     if media.size > LONGEST_TEXT:
         return _line(media, "not shown: it is too long")

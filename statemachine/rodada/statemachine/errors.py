@@ -22,6 +22,21 @@ class InvalidValue(LoopError, ValueError):
         self.what = what
 
 
+class UnusableFile(InvalidValue):
+    """
+    A file cannot be a medium: it is not there, is a folder, holds nothing, is too large, or is of no known type.
+
+    Attributes:
+        path: as it was given.
+        why: what is wrong with it.
+    """
+
+    def __init__(self, path: str, why: str, mend: str = "") -> None:
+        super().__init__("Media.from_path", f"{path!r} {why}" + (f": {mend}" if mend else ""))
+        self.path = path
+        self.why = why
+
+
 class FormatError(LoopError, ValueError):
     """
     Stored JSON cannot be read: `path` says where, the message what was found and what was expected.

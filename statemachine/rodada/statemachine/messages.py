@@ -11,6 +11,7 @@ import binascii
 import builtins
 import enum
 import hashlib
+import os
 import re
 from collections.abc import Iterable
 from typing import TypeAlias, cast
@@ -18,7 +19,7 @@ from typing import TypeAlias, cast
 from attrs import Factory, field, frozen
 from attrs.converters import optional
 
-from rodada.statemachine.errors import InvalidValue
+from rodada.statemachine.errors import InvalidValue, UnusableFile
 from rodada.statemachine.jsontext import (
     JsonObject,
     JsonValue,
@@ -28,6 +29,7 @@ from rodada.statemachine.jsontext import (
     digest_text,
     parse_object,
 )
+from rodada.statemachine.media_types import type_of_file
 
 
 def _check_kind(what: str, value: object, kind: type) -> None:
@@ -83,6 +85,8 @@ class Text:
 
 
 LONGEST_NAME_TOLD = 80
+LARGEST_FILE = 20_000_000  # more than any wire takes of one, in base64
+GIVE_TYPE = 'give media_type="..."'
 MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")  # RFC 6838
 
 
@@ -122,17 +126,42 @@ class Media:
             )
         _check_kind("Media.data", self.data, str)
         if not self.data or not _is_base64(self.data):
-            raise InvalidValue("Media.data", "takes base64 of at least one byte; for bytes there is Media.of(...)")
+            raise InvalidValue(
+                "Media.data",
+                "takes base64 of at least one byte; for bytes there is Media.of(...), for a file Media.from_path(...)",
+            )
 
     @classmethod
-    def of(cls, data: builtins.bytes, media_type: str, name: str = "") -> "Media":
+    def of(cls, data: builtins.bytes, media_type: str | None = None, name: str = "") -> "Media":
         """
-        The medium of some bytes.
+        The medium of some bytes; without a media type of the one that they tell, else their name.
 
         Raises:
-            InvalidValue: no media type, or no byte.
+            InvalidValue: no media type, none that can be told, or no byte.
         """
-        return cls(media_type, base64.b64encode(data).decode("ascii"), name)
+        found = type_of_file(data, name) if media_type is None else media_type
+        if found is None:
+            raise InvalidValue("Media.of", f"neither the bytes nor the name tell the type: {GIVE_TYPE}")
+        return cls(found, base64.b64encode(data).decode("ascii"), name)
+
+    @classmethod
+    def from_path(cls, path: str | os.PathLike[str], media_type: str | None = None) -> "Media":
+        """
+        The medium in a file, of its name; without a media type of the one that its bytes tell, else its name. The path
+        is the host's: never take it from what a model or a tool said.
+
+        Raises:
+            UnusableFile: it is not there, is a folder, cannot be read, holds nothing, is larger than LARGEST_FILE
+                bytes, or is of no known type.
+            InvalidValue: no media type.
+        """
+        told = os.fspath(path)
+        data = _content_of(told)
+        name = os.path.basename(told)
+        found = type_of_file(data, name) if media_type is None else media_type
+        if found is None:
+            raise UnusableFile(told, "is of a type that neither its bytes nor its name tell", GIVE_TYPE)
+        return cls.of(data, found, name)
 
     @property
     def bytes(self) -> builtins.bytes:
@@ -155,6 +184,21 @@ class Media:
         """
         name = f"{' '.join(self.name.split())[:LONGEST_NAME_TOLD]}: " if self.name.strip() else ""
         return f"[{name}{self.media_type}, {self.size} bytes]"
+
+
+def _content_of(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise UnusableFile(path, f"cannot be read ({error.strerror})") from error
+    except ValueError as error:  # no path at all, such as one with a null in it
+        raise UnusableFile(path, f"cannot be read ({error})") from error
+    if not data:
+        raise UnusableFile(path, "holds nothing")
+    if len(data) > LARGEST_FILE:
+        raise UnusableFile(path, f"is larger than {LARGEST_FILE} bytes")
+    return data
 
 
 Part: TypeAlias = Text | Media
