@@ -10,7 +10,7 @@ from attrs import evolve
 from rodada.providers.import_reading import Place
 from rodada.providers.import_steps import Call, Result, Said, Step, Turn
 from rodada.providers.imported import Change, ChangeKind, Imported
-from rodada.providers.importing import UNANSWERED, Origin, repaired
+from rodada.providers.importing import UNANSWERED, Source, repaired
 from rodada.statemachine import (
     Exchange,
     Media,
@@ -27,7 +27,7 @@ from support.calls_made import calls_made
 from support.imports import kinds, told
 
 NOWHERE = Place("wire", 0, "")
-WITH_IDS, WITHOUT_IDS = Origin("wire"), Origin("wire", has_ids=False)
+WITH_IDS, WITHOUT_IDS = Source("wire"), Source("wire", has_ids=False)
 PNG = Media.of(b"\x89PNG\r\n\x1a\n", "image/png")
 BEHIND = "\n[image/png, 8 bytes; shown after the results]\n"
 
@@ -48,11 +48,11 @@ def gives(id: str | None, text: str = "ok", name: str | None = None) -> Step:
     return Result(NOWHERE, id, (Text(text),), name=name)
 
 
-def imported(*steps: Step, origin: Origin = WITH_IDS) -> Imported:
+def imported(*steps: Step, source: Source = WITH_IDS) -> Imported:
     """
     The import of steps that stand in messages of their own.
     """
-    return repaired(origin, [_placed(at, step) for at, step in enumerate(steps)])
+    return repaired(source, [_placed(at, step) for at, step in enumerate(steps)])
 
 
 def _placed(at: int, step: Step) -> Step:
@@ -96,7 +96,7 @@ def test_f001_an_open_call_is_closed_as_unknown() -> None:
 
 
 def test_the_host_chooses_what_is_told_of_an_open_call() -> None:
-    found = imported(said(), asks("a"), origin=Origin("wire", unanswered="Nobody knows."))
+    found = imported(said(), asks("a"), source=Source("wire", unanswered="Nobody knows."))
 
     exchange = found.conversation.entries[1]
     assert isinstance(exchange, Exchange)
@@ -232,7 +232,7 @@ def test_a_name_is_enough_where_one_call_has_it() -> None:
 
 def test_a_wire_without_ids_pairs_by_name_and_position() -> None:
     turn = Turn(NOWHERE, "", (Call(NOWHERE, None, "w", "1"), Call(NOWHERE, None, "w", "2")))
-    found = imported(said(), turn, gives(None, "A", "w"), gives(None, "B", "w"), origin=WITHOUT_IDS)
+    found = imported(said(), turn, gives(None, "A", "w"), gives(None, "B", "w"), source=WITHOUT_IDS)
 
     assert ["U hi", "X call_1_0=A call_1_1=B"] == told(found.conversation)
     assert [] == kinds(found)
@@ -240,7 +240,7 @@ def test_a_wire_without_ids_pairs_by_name_and_position() -> None:
 
 def test_f025_there_too_fewer_results_than_calls_are_not_guessed() -> None:
     with pytest.raises(AmbiguousResult):
-        imported(said(), asks(None, None), gives(None, "A", "f"), origin=WITHOUT_IDS)
+        imported(said(), asks(None, None), gives(None, "A", "f"), source=WITHOUT_IDS)
 
 
 def test_turns_in_a_row_are_one() -> None:

@@ -4,24 +4,25 @@ Stored messages of the Anthropic Messages API as a conversation.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 
 from rodada.providers.anthropic_wire import LEGAL, WIRE, piece_of
 from rodada.providers.import_reading import (
     Place,
+    content_at,
     id_at,
     kept,
     left_out,
     media_of,
     object_at,
-    objects_at,
     parted,
     read_messages,
     text_at,
     told_in_words,
 )
-from rodada.providers.import_steps import Call, Result, Said, Step, Turn
+from rodada.providers.import_steps import Call, Result, Step, Turn, said_between
 from rodada.providers.imported import Change, ChangeKind, Imported
-from rodada.providers.importing import UNANSWERED, Origin, repaired
+from rodada.providers.importing import UNANSWERED, Source, repaired
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import Media, Part, Piece, Status, Text
 
@@ -60,7 +61,7 @@ def from_messages(messages: Sequence[object], *, unanswered: str = UNANSWERED) -
     Raises:
         UnreadableMessages: what is no message of this API; `AmbiguousResult` where a result may answer several calls.
     """
-    return repaired(Origin(WIRE, unanswered=unanswered), _steps(messages))
+    return repaired(Source(WIRE, unanswered=unanswered), _steps(messages))
 
 
 def _steps(messages: object) -> Iterator[Step | Change]:
@@ -70,7 +71,7 @@ def _steps(messages: object) -> Iterator[Step | Change]:
         yield from mended
         said, others = kept(place, message, ("role", "content"))
         yield from others
-        content = _blocks(place.inside("content"), said.get("content"))
+        content = content_at(place.inside("content"), said.get("content"), "text")
         match said.get("role"):
             case "user":
                 yield from _said(place, content)
@@ -82,12 +83,6 @@ def _steps(messages: object) -> Iterator[Step | Change]:
                 raise place.strange_role("user, assistant or system", other)
 
 
-def _blocks(place: Place, content: JsonValue) -> Iterable[tuple[Place, JsonObject]]:
-    if isinstance(content, str):
-        return [(place, {"type": "text", "text": content})]
-    return list(objects_at(place, content))
-
-
 def _text(place: Place, block: JsonObject) -> str:
     return text_at(place.inside("text"), block.get("text"))
 
@@ -96,21 +91,8 @@ def _text(place: Place, block: JsonObject) -> str:
 
 
 def _said(place: Place, blocks: Iterable[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
-    said: list[Part] = []
-    results = False
-    for at, block in blocks:
-        if block.get("type") == "tool_result":
-            results = True
-            if said:
-                yield Said(place, tuple(said))
-            said = []
-            yield from _result(at, block)
-        else:
-            parts, changes = parted(_parts(at, block))
-            said += parts
-            yield from changes
-    if said or not results:
-        yield Said(place, tuple(said))
+    found = (_result(*each) if each[1].get("type") == "tool_result" else _parts(*each) for each in blocks)
+    return said_between(place, chain.from_iterable(found))
 
 
 def _parts(place: Place, block: JsonObject) -> Iterator[Part | Change]:
@@ -122,15 +104,9 @@ def _parts(place: Place, block: JsonObject) -> Iterator[Part | Change]:
     elif kind in SHOWN:
         yield from _shown(place, block)
     elif kind in IN_WORDS:
-        yield from _in_words(place, block)
+        yield from told_in_words(place, block, str(kind))
     else:
         yield left_out(place, block)
-
-
-def _in_words(place: Place, block: JsonObject) -> Iterator[Part | Change]:
-    change, told = told_in_words(place, block, str(block.get("type")))
-    yield change
-    yield Text(told)
 
 
 def _shown(place: Place, block: JsonObject) -> Iterator[Part | Change]:
@@ -143,7 +119,7 @@ def _shown(place: Place, block: JsonObject) -> Iterator[Part | Change]:
     elif source.get("type") == "base64":
         yield left_out(place, block, "broken base64")
     else:
-        yield from _in_words(place, block)
+        yield from told_in_words(place, block, str(block["type"]))
 
 
 def _source(source: JsonObject, title: JsonValue) -> Media | None:
@@ -153,10 +129,10 @@ def _source(source: JsonObject, title: JsonValue) -> Media | None:
     return media_of(data, source.get("media_type"), title) if source.get("type") == "base64" else None
 
 
-def _result(place: Place, block: JsonObject) -> Iterator[Step | Change]:
+def _result(place: Place, block: JsonObject) -> Iterator[Result | Change]:
     found, others = kept(place, block, ("type", "tool_use_id", "content", "is_error", "toolset_name"))
     yield from others
-    content = _blocks(place.inside("content"), found.get("content"))
+    content = content_at(place.inside("content"), found.get("content"), "text")
     parts, changes = parted(each for at, part in content for each in _parts(at, part))
     yield from changes
     status = Status.FAILED if found.get("is_error") is True else Status.SUCCEEDED

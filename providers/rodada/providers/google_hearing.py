@@ -21,8 +21,6 @@ from rodada.statemachine.jsontext import JsonObject, JsonValue, parse_json
 from rodada.statemachine.ports import Watch
 from rodada.statemachine.request import ModelRequest
 
-# Of an event, beside its data.
-
 
 @frozen
 class Hearing:

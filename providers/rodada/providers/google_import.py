@@ -6,6 +6,7 @@ Calls of this wire may have no ids. Their responses are then told apart by name 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from rodada.providers.google_wire import TAKES, WIRE, bare_part
 from rodada.providers.import_reading import (
@@ -21,9 +22,9 @@ from rodada.providers.import_reading import (
     text_at,
     told_in_words,
 )
-from rodada.providers.import_steps import Call, Result, Said, Step, Turn
+from rodada.providers.import_steps import Call, Result, Step, Turn, said_between
 from rodada.providers.imported import Change, ChangeKind, Imported
-from rodada.providers.importing import UNANSWERED, Origin, repaired
+from rodada.providers.importing import UNANSWERED, Source, repaired
 from rodada.providers.media import retold, taken
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import Media, Part, Piece, Status, Text
@@ -56,7 +57,7 @@ def from_messages(messages: Sequence[object], *, model: str = "", unanswered: st
     Raises:
         UnreadableMessages: what is no content of this API; `AmbiguousResult` where a response may answer several calls.
     """
-    return repaired(Origin(WIRE, has_ids=False, model=model, unanswered=unanswered), _steps(messages))
+    return repaired(Source(WIRE, has_ids=False, model=model, unanswered=unanswered), _steps(messages))
 
 
 def _steps(messages: object) -> Iterator[Step | Change]:
@@ -99,21 +100,8 @@ def _spelled(given: JsonObject) -> JsonObject:
 
 
 def _said(place: Place, parts: Iterable[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
-    said: list[Part] = []
-    results = False
-    for at, part in parts:
-        if "functionResponse" in part:
-            results = True
-            if said:
-                yield Said(place, tuple(said))
-            said = []
-            yield from _result(at, part)
-        else:
-            found, changes = parted(_parts(at, part))
-            said += found
-            yield from changes
-    if said or not results:
-        yield Said(place, tuple(said))
+    found = (_result(*each) if "functionResponse" in each[1] else _parts(*each) for each in parts)
+    return said_between(place, chain.from_iterable(found))
 
 
 def _parts(place: Place, part: JsonObject) -> Iterator[Part | Change]:
@@ -125,9 +113,7 @@ def _parts(place: Place, part: JsonObject) -> Iterator[Part | Change]:
     elif kind == "inlineData":
         yield from _inline(place, part)
     elif kind == "fileData":
-        change, told = told_in_words(place, part, kind)
-        yield change
-        yield Text(told)
+        yield from told_in_words(place, part, kind)
     else:
         yield left_out(place, part, kind)
 
@@ -148,7 +134,7 @@ def _inline(place: Place, part: JsonObject) -> Iterator[Part | Change]:
     yield left_out(place, part, "broken base64") if media is None else media
 
 
-def _result(place: Place, part: JsonObject) -> Iterator[Step | Change]:
+def _result(place: Place, part: JsonObject) -> Iterator[Result | Change]:
     inside = place.inside("functionResponse")
     found, others = kept(inside, object_at(inside, part["functionResponse"]), INNER["functionResponse"])
     _, beside = kept(place, part, ("functionResponse",))

@@ -14,7 +14,7 @@ from attrs import frozen
 from rodada.providers.imported import LONGEST_TOLD, Change, ChangeKind
 from rodada.statemachine.errors import InvalidValue, UnreadableMessages
 from rodada.statemachine.jsontext import DEEPEST, JsonError, JsonObject, JsonValue, clean_text, dump_json, parse_json
-from rodada.statemachine.messages import Media, Part
+from rodada.statemachine.messages import Media, Part, Text
 
 DEEPEST_STORED = 2 * DEEPEST  # arguments may be as deep as the wires take them, and stand some levels down
 LARGEST = 2**53
@@ -210,6 +210,16 @@ def objects_at(place: Place, value: JsonValue) -> Iterator[tuple[Place, JsonObje
         yield place.inside(at), object_at(place.inside(at), each)
 
 
+def content_at(place: Place, value: JsonValue, kind: str) -> Iterable[tuple[Place, JsonObject]]:
+    """
+    The parts of a content, each with its place; one that is a text alone is one part of that kind.
+
+    Raises:
+        UnreadableMessages: it is neither a text nor a list of objects.
+    """
+    return [(place, {"type": kind, "text": value})] if isinstance(value, str) else list(objects_at(place, value))
+
+
 def text_at(place: Place, value: JsonValue) -> str:
     """
     The value as a text; an absent one is empty.
@@ -284,12 +294,13 @@ def _bytes(data: str) -> bytes:
         raise ValueError(str(error)) from None
 
 
-def told_in_words(place: Place, part: JsonObject, told: str) -> tuple[Change, str]:
+def told_in_words(place: Place, part: JsonObject, told: str) -> Iterator[Part | Change]:
     """
-    The change for a part that is told as JSON, and that JSON.
+    A part as its JSON, and the change that this is.
     """
     text = dump_json(part)
-    return place.change(ChangeKind.TOLD_IN_WORDS, told, text), text
+    yield place.change(ChangeKind.TOLD_IN_WORDS, told, text)
+    yield Text(text)
 
 
 def parted(found: Iterable[Part | Change]) -> tuple[tuple[Part, ...], list[Change]]:

@@ -3,15 +3,16 @@ What stored messages say, in the order in which they are stored and without a lo
 reading of a wire and the repair.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from attrs import field, frozen
 
 from rodada.providers.import_reading import Place
+from rodada.providers.imported import Change
 from rodada.statemachine.codec import encode
 from rodada.statemachine.jsontext import JsonValue, dump_json
-from rodada.statemachine.messages import Media, Part, Piece, Status
+from rodada.statemachine.messages import Media, Part, Piece, Status, Text
 
 
 @frozen
@@ -111,6 +112,27 @@ class Result:
 
 
 Step: TypeAlias = Said | Turn | Result
+
+
+def said_between(place: Place, found: Iterable[Part | Result | Change]) -> Iterator[Step | Change]:
+    """
+    The steps of a message in which parts of the person's and results may stand side by side: what stands between two
+    results is one saying. A message with nothing in it is one too, a blank one.
+    """
+    said: list[Part] = []
+    has_results = False
+    for each in found:
+        if isinstance(each, Text | Media):
+            said.append(each)
+            continue
+        if isinstance(each, Result):
+            has_results = True
+            if said:
+                yield Said(place, tuple(said))
+            said = []
+        yield each
+    if said or not has_results:
+        yield Said(place, tuple(said))
 
 
 def joined(turns: Sequence[Turn]) -> Turn:

@@ -30,7 +30,7 @@ UNANSWERED = "No result of this call was stored: it may have taken effect, and i
 
 
 @frozen
-class Origin:
+class Source:
     """
     Where stored messages come from.
 
@@ -47,7 +47,7 @@ class Origin:
     unanswered: str = UNANSWERED
 
 
-def repaired(origin: Origin, read: Iterable[Step | Change]) -> Imported:
+def repaired(source: Source, read: Iterable[Step | Change]) -> Imported:
     """
     The conversation that stored messages make, from their steps and the changes that reading them took.
 
@@ -57,14 +57,14 @@ def repaired(origin: Origin, read: Iterable[Step | Change]) -> Imported:
     changes: list[Change] = []
     steps = _joined_turns(list(_speaking(read, changes)), changes)
     steps = _with_media_inside(steps)
-    pairs = paired(steps, by_position=not origin.has_ids)
+    pairs = paired(steps, by_position=not source.has_ids)
     changes += pairs.changes
     rows = [
         _Row(step, pairs.of(at, step) if isinstance(step, Turn) else ())
         for at, step in enumerate(steps)
         if not isinstance(step, Result)
     ]
-    entries = _entries(origin, _joined_answers(rows, changes), changes)
+    entries = _entries(source, _joined_answers(rows, changes), changes)
     return Imported(Conversation(entries=entries), tuple(sorted(changes, key=lambda each: each.index)))
 
 
@@ -148,16 +148,16 @@ def _joined_answers(rows: Iterable[_Row], changes: list[Change]) -> list[_Row]:
 # Entries
 
 
-def _entries(origin: Origin, rows: Iterable[_Row], changes: list[Change]) -> tuple[Entry, ...]:
+def _entries(source: Source, rows: Iterable[_Row], changes: list[Change]) -> tuple[Entry, ...]:
     entries: list[Entry] = []
     used: set[str] = set()
     for row in rows:
         if isinstance(row.said, Said):
             entries.append(UserMessage(f"message_{len(entries)}", row.said.parts))
         elif entries:
-            requests = _requests(origin, row.said, used, len(entries), changes)
+            requests = _requests(source, row.said, used, len(entries), changes)
             used.update(request.id for request in requests)
-            entries.append(_entry(origin, row, row.said, requests, changes))
+            entries.append(_entry(source, row, row.said, requests, changes))
         else:
             changes += _unasked(row, row.said)
     return tuple(entries)
@@ -175,25 +175,25 @@ def _unasked(row: _Row, turn: Turn) -> list[Change]:
 
 
 def _requests(
-    origin: Origin, turn: Turn, used: AbstractSet[str], position: int, changes: list[Change]
+    source: Source, turn: Turn, used: AbstractSet[str], position: int, changes: list[Change]
 ) -> tuple[ToolRequest, ...]:
     ids = chosen_ids(tuple(call.id for call in turn.calls), used, position)
     for call, own in zip(turn.calls, ids, strict=True):
-        if own != call.id and (call.id is not None or origin.has_ids):
+        if own != call.id and (call.id is not None or source.has_ids):
             changes.append(call.place.change(ChangeKind.NEW_ID, call.id or call.name, call.id or ""))
     return tuple(ToolRequest(own, call.name, call.raw, call.id) for call, own in zip(turn.calls, ids, strict=True))
 
 
 def _entry(
-    origin: Origin, row: _Row, turn: Turn, requests: tuple[ToolRequest, ...], changes: list[Change]
+    source: Source, row: _Row, turn: Turn, requests: tuple[ToolRequest, ...], changes: list[Change]
 ) -> ModelTurn | Exchange:
     said = ModelTurn(
         Stop.WHOLE,
         turn.text,
         requests,
         native=turn.native,
-        wire=origin.wire if turn.native else "",
-        model=origin.model,
+        wire=source.wire if turn.native else "",
+        model=source.model,
     )
     if not requests:
         return said
@@ -201,10 +201,10 @@ def _entry(
         if result is None:
             changes.append(call.place.change(ChangeKind.OPEN_CALL, call.id or call.name))
     answered = zip(requests, row.results, strict=True)
-    return Exchange(said, tuple(_result(origin, request, result) for request, result in answered))
+    return Exchange(said, tuple(_result(source, request, result) for request, result in answered))
 
 
-def _result(origin: Origin, request: ToolRequest, result: Result | None) -> ToolResult:
+def _result(source: Source, request: ToolRequest, result: Result | None) -> ToolResult:
     if result is None:
-        return ToolResult(request.id, Status.OUTCOME_UNKNOWN, (Text(origin.unanswered),))
+        return ToolResult(request.id, Status.OUTCOME_UNKNOWN, (Text(source.unanswered),))
     return ToolResult(request.id, result.status, result.parts)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rodada.providers.import_reading import (
     Place,
+    content_at,
     id_at,
     kept,
     left_out,
@@ -20,7 +21,7 @@ from rodada.providers.import_reading import (
 )
 from rodada.providers.import_steps import Call, Result, Said, Step, Turn
 from rodada.providers.imported import Change, ChangeKind, Imported
-from rodada.providers.importing import UNANSWERED, Origin, repaired
+from rodada.providers.importing import UNANSWERED, Source, repaired
 from rodada.providers.openai_chat_input import WIRE
 from rodada.providers.openai_chat_output import bare_message, raw_arguments
 from rodada.providers.openai_request import heard_parts
@@ -39,7 +40,7 @@ def from_messages(messages: Sequence[object], *, unanswered: str = UNANSWERED) -
     Raises:
         UnreadableMessages: what is no message of this API; `AmbiguousResult` where a result may answer several calls.
     """
-    return repaired(Origin(WIRE, unanswered=unanswered), _steps(messages))
+    return repaired(Source(WIRE, unanswered=unanswered), _steps(messages))
 
 
 def _steps(messages: object) -> Iterator[Step | Change]:
@@ -60,10 +61,7 @@ def _steps(messages: object) -> Iterator[Step | Change]:
 
 
 def _content(place: Place, message: JsonObject) -> Iterable[tuple[Place, JsonObject]]:
-    content, inside = message.get("content"), place.inside("content")
-    if isinstance(content, str):
-        return [(inside, {"type": "text", "text": content})]
-    return list(objects_at(inside, content))
+    return content_at(place.inside("content"), message.get("content"), "text")
 
 
 def _text(place: Place, part: JsonObject) -> str:
@@ -98,9 +96,7 @@ def _shown(place: Place, part: JsonObject, kind: str) -> Iterator[Part | Change]
     inner = object_at(place.inside(kind), {"url": given} if isinstance(given, str) else given)
     media = _media(kind, inner)
     if media is None:
-        change, told = told_in_words(place, part, kind)
-        yield change
-        yield Text(told)
+        yield from told_in_words(place, part, kind)
         return
     _, others = kept(place.inside(kind), inner, ("url", "data", "format", "filename", "file_data"))
     yield from others

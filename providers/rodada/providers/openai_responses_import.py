@@ -7,6 +7,7 @@ from itertools import chain, groupby, starmap
 
 from rodada.providers.import_reading import (
     Place,
+    content_at,
     id_at,
     kept,
     left_out,
@@ -19,7 +20,7 @@ from rodada.providers.import_reading import (
 )
 from rodada.providers.import_steps import Call, Result, Said, Step, Turn
 from rodada.providers.imported import Change, ChangeKind, Imported
-from rodada.providers.importing import UNANSWERED, Origin, repaired
+from rodada.providers.importing import UNANSWERED, Source, repaired
 from rodada.providers.openai_request import heard_parts
 from rodada.providers.openai_responses_input import CALLS, OUTPUTS, WIRE
 from rodada.providers.openai_responses_output import pieces_of, raw_arguments, visible_text
@@ -67,7 +68,7 @@ def from_messages(messages: Sequence[object], *, unanswered: str = UNANSWERED) -
     Raises:
         UnreadableMessages: what is no item of this API; `AmbiguousResult` where a result may answer several calls.
     """
-    return repaired(Origin(WIRE, unanswered=unanswered), _steps(messages))
+    return repaired(Source(WIRE, unanswered=unanswered), _steps(messages))
 
 
 def _steps(messages: object) -> Iterator[Step | Change]:
@@ -125,10 +126,7 @@ def _other(place: Place, item: JsonObject) -> Iterator[Step | Change]:
 
 
 def _content(place: Place, item: JsonObject, key: str) -> Iterable[tuple[Place, JsonObject]]:
-    content, inside = item.get(key), place.inside(key)
-    if isinstance(content, str):
-        return [(inside, {"type": "input_text", "text": content})]
-    return list(objects_at(inside, content))
+    return content_at(place.inside(key), item.get(key), "input_text")
 
 
 def _parts(place: Place, part: JsonObject) -> Iterator[Part | Change]:
@@ -146,9 +144,7 @@ def _parts(place: Place, part: JsonObject) -> Iterator[Part | Change]:
 def _shown(place: Place, part: JsonObject) -> Iterator[Part | Change]:
     media = _media(part)
     if media is None:
-        change, told = told_in_words(place, part, str(part["type"]))
-        yield change
-        yield Text(told)
+        yield from told_in_words(place, part, str(part["type"]))
         return
     known = ("type", "image_url", "file_data", "filename")
     # How closely an image is looked at is decided anew in each request.
