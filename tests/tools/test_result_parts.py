@@ -15,6 +15,7 @@ from rodada.tools import ToolResultParts
 from rodada.tools.result_parts import FAILED, MOST_MEDIA_BYTES, returned_parts
 from rodada.tools.value_text import BLANK, NOTHING, Unshowable
 from support import words
+from support.hostile_values import Odd, Unstrippable
 
 PNG = b"\x89PNG\r\n\x1a\n"
 SHOT = Media.of(PNG, "image/png", "shot.png")
@@ -97,20 +98,6 @@ def test_media_beyond_the_bound_are_told_in_a_sentence() -> None:
 
 
 def test_a_class_that_cannot_be_compared_and_a_text_that_cannot_be_stripped_are_values_like_others() -> None:
-    class Incomparable(type):
-        def __eq__(cls, other: object) -> bool:
-            raise ValueError
-
-        def __hash__(cls) -> int:
-            raise ValueError
-
-    class Odd(metaclass=Incomparable):
-        pass
-
-    class Unstrippable(str):
-        def strip(self, chars: str | None = None, /) -> str:
-            raise ValueError
-
     with pytest.raises(Unshowable, match="raised ValueError"):
         returned_parts(Odd())
     assert returned_parts(ToolResultParts([Unstrippable("told")])).parts == (Text("told"),)
