@@ -23,6 +23,7 @@ from pydantic import BaseModel, RootModel, SecretStr
 
 from rodada.tools import ToolError
 from rodada.tools.value_text import BLANK, NOTHING, Unshowable, result_text
+from support.hostile_values import Odd, Unstrippable
 
 
 class Point(NamedTuple):
@@ -227,20 +228,6 @@ def test_f038_no_text_holds_an_address_which_would_be_another_one_in_a_replay(va
 
 
 def test_a_class_that_cannot_be_compared_and_a_text_that_cannot_be_stripped_are_values_like_others() -> None:
-    class Incomparable(type):
-        def __eq__(cls, other: object) -> bool:
-            raise ValueError
-
-        def __hash__(cls) -> int:
-            raise ValueError
-
-    class Odd(metaclass=Incomparable):
-        pass
-
-    class Unstrippable(str):
-        def strip(self, chars: str | None = None, /) -> str:
-            raise ValueError
-
     class Shown:
         def __str__(self) -> str:
             return Unstrippable("shown")
