@@ -159,20 +159,25 @@ def vote_awaited(run: Run, event: ApprovalDecided) -> bool:
     return waits_for_decision(run, event.id)
 
 
-def vote_counts(run: Run, event: ApprovalDecided) -> bool:
+def not_the_requester(run: Run, event: ApprovalDecided) -> bool:
     """
-    Does the vote count: a no, or the first yes of somebody whom the plan lets approve?
+    Is the vote a no, or a yes of somebody whom the plan lets approve: the run's own actor only where that is said?
     """
-    if not event.yes:
+    if not event.yes or run.plan.position(event.id) is None:
         return True
-    if run.plan.position(event.id) is None or any(vote.by == event.by for vote in run.votes_on(event.id)):
-        return False
     return run.plan.call(event.id).requester_counts or event.by != run.origin.actor
 
 
-def vote_decides_turn(run: Run, event: ApprovalDecided) -> bool:
+def first_vote(run: Run, event: ApprovalDecided) -> bool:
     """
-    Is every request of the turn decided with this vote?
+    Is the vote a no, or the first yes of this person on the request?
+    """
+    return not event.yes or all(vote.by != event.by for vote in run.votes_on(event.id))
+
+
+def enough_approvers(run: Run, event: ApprovalDecided) -> bool:
+    """
+    With this vote, has each request that needs it a no, or as many distinct approvers as its plan asks for?
     """
     return not undecided(with_vote(run, event))
 

@@ -68,8 +68,10 @@ from rodada.statemachine.guards import (
     budget_left,
     cancel_is_the_reason,
     completes_turn,
+    enough_approvers,
     entry_is_answer,
     first_flaw,
+    first_vote,
     has_reason,
     is_cut,
     is_flawed,
@@ -77,14 +79,13 @@ from rodada.statemachine.guards import (
     is_refused,
     is_unknown_stop,
     leaves_something_to_run,
+    not_the_requester,
     pauses_left,
     repeats_itself,
     rounds_left,
     says_something_whole,
     something_to_report,
     vote_awaited,
-    vote_counts,
-    vote_decides_turn,
     worth_another_try,
 )
 from rodada.statemachine.run import Run
@@ -220,10 +221,11 @@ TABLE: tuple[AnyRow, ...] = (
     Row("cancel_in_call", CALL_MODEL, CancelRequested, give_call_up, CANCELLED),
 
     # People decide.
-    Row("vote_set_aside", AWAIT_APPROVAL, ApprovalDecided, stay, AWAIT_APPROVAL, when=(vote_awaited,), unless=(vote_counts,)),
-    Row("vote_kept", AWAIT_APPROVAL, ApprovalDecided, keep_vote, AWAIT_APPROVAL, when=(vote_awaited, vote_counts), unless=(vote_decides_turn,)),
-    Row("approved_started", AWAIT_APPROVAL, ApprovalDecided, start_approved, EXECUTE_TOOLS, when=(vote_awaited, vote_counts, vote_decides_turn, leaves_something_to_run)),
-    Row("all_denied", AWAIT_APPROVAL, ApprovalDecided, append_denied, APPEND_HISTORY, when=(vote_awaited, vote_counts, vote_decides_turn), unless=(leaves_something_to_run,)),
+    Row("requesters_vote_set_aside", AWAIT_APPROVAL, ApprovalDecided, stay, AWAIT_APPROVAL, when=(vote_awaited,), unless=(not_the_requester,)),
+    Row("second_vote_set_aside", AWAIT_APPROVAL, ApprovalDecided, stay, AWAIT_APPROVAL, when=(vote_awaited, not_the_requester), unless=(first_vote,)),
+    Row("vote_kept", AWAIT_APPROVAL, ApprovalDecided, keep_vote, AWAIT_APPROVAL, when=(vote_awaited, not_the_requester, first_vote), unless=(enough_approvers,)),
+    Row("approved_started", AWAIT_APPROVAL, ApprovalDecided, start_approved, EXECUTE_TOOLS, when=(vote_awaited, not_the_requester, first_vote, enough_approvers, leaves_something_to_run)),
+    Row("all_denied", AWAIT_APPROVAL, ApprovalDecided, append_denied, APPEND_HISTORY, when=(vote_awaited, not_the_requester, first_vote, enough_approvers), unless=(leaves_something_to_run,)),
     Row("cancel_in_approval", AWAIT_APPROVAL, CancelRequested, withdraw_at_cancel, APPEND_HISTORY),
     Row("deadline_in_approval", AWAIT_APPROVAL, DeadlinePassed, withdraw_at_deadline, APPEND_HISTORY),
 
