@@ -101,7 +101,7 @@ def test_it_is_on_disk_before_it_takes_the_name(tmp_path: Path, monkeypatch: pyt
     [
         (b"", "is no JSON (Expecting value: line 1 column 1 (char 0))"),
         (b"\xff", "is no JSON ('utf-8' codec can't decode byte 0xff in position 0: invalid start byte)"),
-        (b"[]", "holds no conversation: $: expected a JSON object of format rodada.conversation/1"),
+        (b"[]", "holds no conversation: $: expected a JSON object of format rodada.conversation/2"),
     ],
 )
 def test_what_is_no_conversation_is_refused(tmp_path: Path, content: bytes, told: str) -> None:

@@ -206,7 +206,7 @@ def test_a_piece_that_is_all_reasoning_goes_and_another_keeps_its_bare_form() ->
 
 def test_a_stored_conversation_that_breaks_a_pair_is_refused() -> None:
     document = Conversation("c", (PERSON, exchange("a"))).to_json()
-    assert document["format"] == "rodada.conversation/1"
+    assert document["format"] == "rodada.conversation/2"
     person, asked = cast("list[JsonObject]", document["entries"])
     with pytest.raises(FormatError, match=r"^\$: Conversation: request ids \['a'\] were used before"):
         Conversation.from_json({**document, "entries": [person, asked, asked]})

@@ -1,5 +1,6 @@
 """
-Samples of every released format: read for ever, and written again byte for byte while the format is the newest.
+Samples of every released format: read for ever, and written again byte for byte while the format is the newest; what an
+older one holds is written in the newest.
 """
 
 import json
@@ -26,6 +27,7 @@ from support.walks import after
 FORMATS = Path(__file__).parent / "formats"
 CONVERSATIONS = sorted(path.name for path in FORMATS.glob("conversation-*.json"))
 RUNS = sorted(path.name for path in FORMATS.glob("run-*.json"))
+NEWEST = f"conversation-{NEWEST_CONVERSATION}", f"run-{NEWEST_RUN}"
 
 
 def text_of(name: str) -> str:
@@ -51,15 +53,28 @@ def test_there_is_a_sample_of_every_released_format() -> None:
 
 
 @pytest.mark.parametrize("name", CONVERSATIONS)
-def test_conversation_1_is_read_and_written_again_byte_for_byte(name: str) -> None:
+def test_a_stored_conversation_is_read_and_written_again(name: str) -> None:
     conversation = Conversation.from_json(stored(name))
-    assert written(conversation.to_json(reasoning=True)) == text_of(name)
+    again = conversation.to_json(reasoning=True)
+    assert again["format"] == f"{CONVERSATION}/{NEWEST_CONVERSATION}"
+    assert Conversation.from_json(again) == conversation
     assert broken_pairs(stored(name)) == []
+    assert written(again) == text_of(name) or not name.startswith(NEWEST)
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_run_1_is_read_and_written_again_byte_for_byte(name: str) -> None:
-    assert written(sample(name).to_json()) == text_of(name)
+def test_a_stored_run_is_read_and_written_again(name: str) -> None:
+    run = sample(name)
+    again = run.to_json()
+    assert again["format"] == f"{RUN}/{NEWEST_RUN}"
+    assert Run.from_json(again) == run
+    assert written(again) == text_of(name) or not name.startswith(NEWEST)
+
+
+def test_what_was_stored_before_means_what_it_means_now() -> None:
+    for name in ("conversation-1.json", "conversation-1-media.json"):
+        assert Conversation.from_json(stored(name)) == Conversation.from_json(stored(name.replace("-1", "-2")))
+    assert sample("run-1.json") == sample("run-2.json")
 
 
 def test_conversation_1_means_what_it_meant() -> None:
@@ -108,6 +123,7 @@ def test_the_stored_runs_wait_for_what_they_waited_for() -> None:
     assert waiting.pop("run-1-appending.json")[0] is State.APPEND_HISTORY
     assert waiting == {
         "run-1.json": (State.AWAIT_APPROVAL, (AskApproval("call_7_0"),)),
+        "run-2.json": (State.AWAIT_APPROVAL, (AskApproval("call_7_0"),)),
         "run-1-paused.json": (State.CALL_MODEL, (AskModel(4, True, 40),)),
         "run-1-running.json": (State.EXECUTE_TOOLS, (StartTool("call_7_0"), StopTool("call_7_0"))),
         "run-1-ended.json": (State.FINALIZE, ()),
@@ -129,16 +145,16 @@ def test_a_stored_end_tells_its_outcome() -> None:
     assert ending.failure == Failure("ProviderQuota", "out of credit", False, "anthropic", 429, "quota", None)
 
 
-@pytest.mark.parametrize("version", ["2", "11"])
+@pytest.mark.parametrize("version", ["3", "11"])
 def test_a_later_version_is_refused_by_name(version: str) -> None:
-    with pytest.raises(FormatError, match=rf"^\$\.format: {RUN}/{version} is later than {RUN}/1: read it with a newer"):
+    with pytest.raises(FormatError, match=rf"^\$\.format: {RUN}/{version} is later than {RUN}/2: read it with a newer"):
         Run.from_json({**stored("run-1.json"), "format": f"{RUN}/{version}"})
-    with pytest.raises(FormatError, match=rf"{CONVERSATION}/{version} is later than {CONVERSATION}/1"):
+    with pytest.raises(FormatError, match=rf"{CONVERSATION}/{version} is later than {CONVERSATION}/2"):
         Conversation.from_json({**stored("conversation-1.json"), "format": f"{CONVERSATION}/{version}"})
 
 
 def test_one_format_is_not_read_as_another() -> None:
-    with pytest.raises(FormatError, match=rf"expected {CONVERSATION}/1 or earlier, found str '{RUN}/1'"):
+    with pytest.raises(FormatError, match=rf"expected {CONVERSATION}/2 or earlier, found str '{RUN}/1'"):
         Conversation.from_json(stored("run-1.json"))
-    with pytest.raises(FormatError, match=rf"expected {RUN}/1 or earlier, found str '{CONVERSATION}/1'"):
+    with pytest.raises(FormatError, match=rf"expected {RUN}/2 or earlier, found str '{CONVERSATION}/1'"):
         Run.from_json(stored("conversation-1.json"))

@@ -14,9 +14,10 @@ from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.identity import new_id
 from rodada.statemachine.jsontext import JsonObject, JsonValue
 from rodada.statemachine.messages import Entry, Exchange, ModelTurn, Piece, Stop, UserMessage
+from rodada.statemachine.stored_media import SINCE, media_apart, media_inside
 
 FORMAT = "rodada.conversation"
-VERSION = 1
+VERSION = 2
 
 
 def _check_entry(last: Entry | None, seen: Set[str], entry: Entry) -> None:
@@ -119,10 +120,11 @@ class Conversation:
 
     def to_json(self, *, reasoning: bool = False) -> JsonObject:
         """
-        A JSON object that `from_json` reads; with `reasoning=True` hidden reasoning and signatures are in it.
+        A JSON object that `from_json` reads, with equal media stored once; with `reasoning=True` hidden reasoning and
+        signatures are in it.
         """
         kept = self if reasoning else self.without_reasoning()
-        return document(FORMAT, VERSION, {"id": self.id, "entries": encode(kept.entries)})
+        return document(FORMAT, VERSION, media_apart({"id": self.id, "entries": encode(kept.entries)}))
 
     @classmethod
     def from_json(cls, value: JsonValue) -> "Conversation":
@@ -132,7 +134,8 @@ class Conversation:
         Raises:
             FormatError: not a conversation, a later format, or one that breaks promise P1.
         """
-        _, content = read_document(FORMAT, VERSION, value)
+        version, content = read_document(FORMAT, VERSION, value)
+        content = content if version < SINCE else media_inside(content)
         return decode(cls, {"type": cls.__name__, **content})
 
 

@@ -30,6 +30,7 @@ from rodada.statemachine.jsontext import (
     parse_object,
 )
 from rodada.statemachine.media_types import type_of_file
+from rodada.statemachine.stored_media import digest_of
 
 
 def _check_kind(what: str, value: object, kind: type) -> None:
@@ -169,6 +170,13 @@ class Media:
         The content.
         """
         return base64.b64decode(self.data)
+
+    @property
+    def digest(self) -> str:
+        """
+        SHA-256 of the content, in hex: the same for equal bytes, whatever their name and type.
+        """
+        return digest_of(self.data)
 
     @property
     def size(self) -> int:

@@ -25,10 +25,11 @@ from rodada.statemachine.messages import (
 from rodada.statemachine.plan import Plan
 from rodada.statemachine.progress import Progress, progress_of
 from rodada.statemachine.states import ENDS, Reason, RunStatus, State
+from rodada.statemachine.stored_media import SINCE, media_apart, media_inside
 from rodada.statemachine.wording import ENGLISH, Wording
 
 FORMAT = "rodada.run"
-VERSION = 1
+VERSION = 2
 
 
 @frozen
@@ -222,10 +223,11 @@ class Run:
 
     def to_json(self) -> JsonObject:
         """
-        A JSON object that `from_json` reads, hidden reasoning included: keep it where secrets may be.
+        A JSON object that `from_json` reads, with equal media stored once. Hidden reasoning is in it: keep it where
+        secrets may be.
         """
         value = encode(self)
-        return document(FORMAT, VERSION, value if isinstance(value, dict) else {})
+        return document(FORMAT, VERSION, media_apart(value if isinstance(value, dict) else {}))
 
     @classmethod
     def from_json(cls, value: JsonValue) -> "Run":
@@ -235,7 +237,8 @@ class Run:
         Raises:
             FormatError: not a run, or a later format.
         """
-        _, content = read_document(FORMAT, VERSION, value)
+        version, content = read_document(FORMAT, VERSION, value)
+        content = content if version < SINCE else media_inside(content)
         try:
             return coherent(settled(decode(cls, content)))
         except InvalidValue as error:
