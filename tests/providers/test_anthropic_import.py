@@ -144,6 +144,14 @@ def test_what_is_elsewhere_is_told_in_words(block: JsonObject) -> None:
     assert found.report[0].path == "[0].content[0]"
 
 
+def test_what_stands_among_instructions_is_named_too() -> None:
+    shown = image(type="url", url="u")
+    found = from_messages([HI, {"role": "system", "content": [text("Be kind.", cache_control={}), shown]}])
+
+    assert ["1 system_text", "1 unknown_fields cache_control", "1 unknown_part image"] == kinds(found)
+    assert ("Be kind.", dump_json(shown)) == (found.instructions, found.report[2].content)
+
+
 @pytest.mark.parametrize(
     ("message", "change"),
     [
@@ -152,6 +160,7 @@ def test_what_is_elsewhere_is_told_in_words(block: JsonObject) -> None:
         (user(text("so"), image(type="base64", media_type="image/png", data="?")), "1 unknown_part broken base64"),
         (user(text("so", cache_control={"type": "ephemeral"})), "1 unknown_fields cache_control"),
         ({**user(text("so")), "id": 7, "at": "noon"}, "1 unknown_fields at, id"),
+        (user(image(type="base64", media_type="image/png", data=PNG.data, url="u")), "1 unknown_fields url"),
         (user(text("so \ud83d")), "1 mended_text"),
         ({"role": "system", "content": "Be kind."}, "1 system_text"),
         ({"role": "user", "content": ""}, "1 blank"),
@@ -214,7 +223,42 @@ def test_f013_results_in_several_messages_are_one_row() -> None:
 def test_a_result_under_the_wrong_role_is_a_result() -> None:
     found = from_messages([HI, assistant(use("a"), result("a"))])
 
-    assert (["U hi", "X a=ok"], []) == (told(found.conversation), kinds(found))
+    assert (["U hi", "X a=ok"], ["1 moved_result a"]) == (told(found.conversation), kinds(found))
+
+
+def test_what_stands_behind_a_result_under_the_wrong_role_was_said_after_it() -> None:
+    stored = assistant(text("Let me see."), use("a"), result("a", "1"), use("b"), result("b", "2"), text("It is one."))
+    found = from_messages([HI, stored, user(result("c"))])
+
+    assert ["U hi", "X Let me see. a=1", "X b=2", "T It is one."] == told(found.conversation)
+    assert ["1 moved_result a", "1 moved_result b", "2 orphan_result c"] == kinds(found)
+
+
+def test_an_orphan_under_the_wrong_role_was_moved_nowhere() -> None:
+    assert ["1 orphan_result a"] == kinds(from_messages([HI, assistant(text("so"), result("a"))]))
+
+
+@pytest.mark.parametrize(
+    ("given", "raw", "sent", "changes"),
+    [
+        ('{"n":1}', '{"n":1}', {"n": 1}, []),
+        ("", "", {}, []),
+        (None, "", {}, []),
+        ('{"n":', '{"n":', {}, ["1 unreadable_arguments"]),
+        ([1], "[1]", {}, ["1 unreadable_arguments"]),
+    ],
+)
+def test_an_input_that_is_no_object(given: JsonValue, raw: str, sent: JsonObject, changes: list[str]) -> None:
+    """
+    One that is stored as its text is read; what cannot be an object is named, and stays in the call.
+    """
+    found = from_messages([HI, assistant(use("a", input=given)), user(result("a"))])
+
+    entry = found.conversation.entries[1]
+    assert isinstance(entry, Exchange)
+    assert (raw, changes) == (entry.turn.requests[0].raw, kinds(found))
+    assert assistant(use("a", input=sent)) == to_messages(found.conversation)[1]
+    assert [raw] * len(changes) == [each.content for each in found.report]
 
 
 def test_a_turn_stored_in_pieces_is_one_turn() -> None:
@@ -224,11 +268,24 @@ def test_a_turn_stored_in_pieces_is_one_turn() -> None:
     assert assistant(THOUGHT, text("so"), use("a"), use("b")) == to_messages(found.conversation)[1]
 
 
-def test_of_a_results_status_the_wire_knows_whether_it_is_an_error() -> None:
-    entry = from_messages([HI, assistant(use("a")), user(result("a", is_error=True))]).conversation.entries[1]
+@pytest.mark.parametrize(
+    ("is_error", "status"),
+    [
+        (True, Status.FAILED),
+        (1, Status.FAILED),
+        ("true", Status.FAILED),
+        (0, Status.SUCCEEDED),
+        (None, Status.SUCCEEDED),
+    ],
+)
+def test_of_a_results_status_the_wire_knows_whether_it_is_an_error(is_error: JsonValue, status: Status) -> None:
+    """
+    Databases have words and numbers for it too.
+    """
+    entry = from_messages([HI, assistant(use("a")), user(result("a", is_error=is_error))]).conversation.entries[1]
 
     assert isinstance(entry, Exchange)
-    assert [Status.FAILED] == [each.status for each in entry.results]
+    assert [status] == [each.status for each in entry.results]
 
 
 def test_f025_a_result_without_an_id() -> None:

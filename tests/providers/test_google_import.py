@@ -177,6 +177,28 @@ def test_media_in_a_response_go_where_its_text_tells_of_them(told: str, parts: t
     assert parts == entry.results[0].content
 
 
+@pytest.mark.parametrize(
+    ("args", "sent", "changes"),
+    [('{"n":1}', {"n": 1}, []), ("{", {}, ["1 unreadable_arguments"]), ([1], {}, ["1 unreadable_arguments"])],
+)
+def test_args_that_are_no_object(args: JsonValue, sent: JsonObject, changes: list[str]) -> None:
+    """
+    Those that are stored as their text are read; what cannot be an object is named, and stays in the call.
+    """
+    asked: JsonObject = {"functionCall": {"name": "f", "args": args}}
+    found = from_messages([HI, model(asked), user(answer("f"))])
+
+    assert changes == kinds(found)
+    assert model({"functionCall": {"name": "f", "args": sent}}) == to_messages(found.conversation)[1]
+
+
+def test_what_stands_behind_a_response_under_the_wrong_role_was_said_after_it() -> None:
+    found = from_messages([HI, model(call("f"), answer("f"), text("so"))])
+
+    assert ["1 moved_result f"] == kinds(found)
+    assert [HI, model(call("f")), user(answer("f")), model(text("so"))] == to_messages(found.conversation)
+
+
 def test_signatures_hold_for_the_model_that_gave_them() -> None:
     stored = [HI, model(text("so", thoughtSignature="YWJj"))]
     known = from_messages(stored, model="gemini-3-flash").conversation
@@ -206,6 +228,8 @@ def test_thoughts_are_no_text() -> None:
         (user(text("so", at=1)), ["1 unknown_fields at"]),
         ({**user(text("so")), "at": 1}, ["1 unknown_fields at"]),
         ({"role": "system", "parts": [text("Be kind.")]}, ["1 system_text"]),
+        ({"role": "system", "parts": [SHOT]}, ["1 system_text", "1 unknown_part"]),
+        (model({**call("f"), "function_call": {"name": "g"}}), ["1 unknown_fields function_call", "1 open_call f"]),
         (user(), ["1 blank"]),
         (model(), ["1 blank"]),
         (model(text("hm", thought=True)), ["1 blank"]),

@@ -307,6 +307,32 @@ def long(size: int) -> list[Step]:
     return [*steps, *map(says, many), asks(*many), *map(gives, many), *map(gives, many)]
 
 
+class Name(str):
+    """
+    A name whose comparisons are calls that can be counted.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == other
+
+    def __hash__(self) -> int:
+        return str.__hash__(self)
+
+
+def by_name(size: int) -> list[Step]:
+    """
+    A turn of so many calls, each of a name of its own, whose results name their tools and no call.
+    """
+    calls = tuple(Call(NOWHERE, None, Name(f"f{at}"), "{}") for at in range(size))
+    return [said(), Turn(NOWHERE, "", calls), *(gives(None, name=call.name) for call in calls)]
+
+
+def test_a_result_that_names_its_tool_costs_no_more_among_many() -> None:
+    imported(*by_name(10))
+    few, many = (calls_made(partial(imported, *by_name(size), source=WITHOUT_IDS)) / size for size in (100, 500))
+    assert many < few * 1.2
+
+
 def test_a_message_costs_no_more_for_standing_among_many() -> None:
     imported(*long(10))
     few, many = (calls_made(partial(imported, *long(size))) / size for size in (100, 500))

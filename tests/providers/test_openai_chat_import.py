@@ -185,6 +185,13 @@ def test_media(part: JsonObject, expected: Part) -> None:
         (user({"type": "file", "file": {"file_id": "f"}}), ["1 told_in_words file"]),
         (user({"type": "text", "text": "so"}, {"type": "of_tomorrow"}), ["1 unknown_part of_tomorrow"]),
         ({"role": "user", "content": "so", "name": "ana"}, ["1 unknown_fields name"]),
+        (
+            {"role": "system", "content": [url("u")], "name": "ana"},
+            ["1 unknown_fields name", "1 system_text", "1 unknown_part image_url"],
+        ),
+        (user({**url(f"data:image/png;base64,{PNG.data}"), "cache_control": {}}), ["1 unknown_fields cache_control"]),
+        (says("so", refusal="I will not."), ["1 unknown_fields refusal"]),
+        (asks(call("a"), function_call={"name": "g"}), ["1 unknown_fields function_call", "1 open_call a"]),
         (says(None), ["1 blank"]),
         (says(""), ["1 blank"]),
         (says([]), ["1 blank"]),
@@ -204,6 +211,28 @@ def test_an_object_as_a_result_is_its_json() -> None:
     found = from_messages([HI, asks(call("a")), tool("a", {"n": 1})])
 
     assert ["U hi", 'X a={"n":1}'] == told(found.conversation)
+
+
+@pytest.mark.parametrize("arguments", ["{", "[1]"])
+def test_arguments_that_are_no_object_are_named(arguments: str) -> None:
+    found = from_messages([HI, asks(call("a", arguments=arguments)), tool("a")])
+
+    assert ["1 unreadable_arguments"] == kinds(found)
+    assert arguments == found.report[0].content
+
+
+def test_a_call_without_a_name_takes_nothing_else_with_it() -> None:
+    found = from_messages([HI, asks(call("a"), call("b", ""), reasoning_content="hm"), tool("a")])
+
+    assert ["1 unknown_part a call without a name"] == kinds(found)
+    dialect = Dialect(echoed=("reasoning_content",))
+    assert asks(call("a"), reasoning_content="hm") == to_messages(found.conversation, dialect=dialect)[1]
+
+
+def test_what_a_recording_says_is_what_the_model_said() -> None:
+    found = from_messages([HI, says(None, audio={"id": "audio_1", "transcript": "I say."})])
+
+    assert (["U hi", "T I say."], ["1 unknown_fields audio"]) == (told(found.conversation), kinds(found))
 
 
 def test_a_refusal_is_what_the_model_said() -> None:

@@ -145,6 +145,11 @@ def test_a_status_is_read_back_where_media_stand_behind_it() -> None:
     ("item", "changes"),
     [
         ({"role": "developer", "content": "Be kind."}, ["1 system_text"]),
+        (
+            {"role": "system", "content": [image("u")], "at": 1},
+            ["1 unknown_fields at", "1 system_text", "1 unknown_part input_image"],
+        ),
+        (call("a", arguments="{"), ["1 unreadable_arguments", "1 open_call a"]),
         ({"type": "item_reference", "id": "msg_1"}, ["1 unknown_part item_reference"]),
         ({"type": "computer_call", "call_id": "a"}, ["1 unknown_part computer_call"]),
         ({"type": "web_search_call"}, ["1 unknown_part web_search_call"]),

@@ -88,7 +88,7 @@ _result = kind(
     {"tool_use_id": ids},
     {"content": texts | several(_text, _image, _document, _odd), "is_error": st.booleans()},
 )
-_use = kind("tool_use", {"id": ids, "name": names, "input": json_objects}, {"caller": json_values})
+_use = kind("tool_use", {"id": ids, "name": names, "input": json_objects | arguments}, {"caller": json_values})
 _server = (
     kind("server_tool_use", {"id": ids, "name": names, "input": json_objects}),
     kind("web_search_tool_result", {"tool_use_id": ids, "content": several(_odd)}),
@@ -100,6 +100,7 @@ _anthropic = st.one_of(
     fields({"role": st.just("user"), "content": several(_result, _text, _image)}),
     fields({"role": st.just("assistant"), "content": several(_use)}),
     fields({"role": st.just("assistant"), "content": texts | several(_text, _use, _redacted, _odd, *_server)}),
+    fields({"role": st.just("assistant"), "content": several(_text, _use, _result, *_server)}),
     fields({"role": st.just("system"), "content": texts | several(_text)}),
 )
 
@@ -117,7 +118,12 @@ _chat = st.one_of(
     fields({"role": st.just("user"), "content": texts | several(_chat_text, _chat_image, _chat_file)}),
     fields(
         {"role": st.just("assistant"), "content": texts | nothing | several(_chat_text)},
-        {"tool_calls": several(_chat_call, _custom_call), "reasoning_content": texts, "refusal": texts},
+        {
+            "tool_calls": several(_chat_call, _custom_call),
+            "reasoning_content": texts,
+            "refusal": texts,
+            "audio": fields({"transcript": texts}) | nothing,
+        },
     ),
     fields({"role": st.just("assistant"), "tool_calls": several(_chat_call)}),
     fields({"role": st.just("assistant"), "function_call": fields({"name": names, "arguments": arguments})}),
@@ -150,7 +156,7 @@ _responses = st.one_of(
 
 _blob = fields({"mimeType": types, "data": data}) | fields({"mime_type": types, "data": data})
 _answer = fields({"name": names}, {"id": ids, "response": json_objects | fields({"output": texts})})
-_asked = fields({"name": names}, {"id": ids, "args": json_objects})
+_asked = fields({"name": names}, {"id": ids, "args": json_objects | arguments})
 _user_part = st.one_of(
     fields({"text": texts}),
     fields({"inlineData": _blob}),
@@ -164,6 +170,7 @@ _model_part = st.one_of(
     fields({"inline_data": _blob}),
     fields({"executableCode": fields({"code": texts})}),
     fields({"partMetadata": json_values}),
+    fields({"functionResponse": _answer}),
 )
 _google = st.one_of(
     fields({"role": st.sampled_from(("user", "function", "tool")), "parts": several(_user_part)}),

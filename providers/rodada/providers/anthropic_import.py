@@ -4,13 +4,14 @@ Stored messages of the Anthropic Messages API as a conversation.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from itertools import chain, groupby
 
 from rodada.providers.anthropic_wire import LEGAL, WIRE, piece_of
 from rodada.providers.import_reading import (
     Place,
     content_at,
     id_at,
+    instructions_in,
     kept,
     left_out,
     media_of,
@@ -19,11 +20,13 @@ from rodada.providers.import_reading import (
     read_messages,
     text_at,
     told_in_words,
+    unreadable,
 )
 from rodada.providers.import_steps import Call, Result, Step, Turn, said_between
-from rodada.providers.imported import Change, ChangeKind, Imported
+from rodada.providers.imported import Change, Imported
 from rodada.providers.importing import UNANSWERED, Source, repaired
-from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
+from rodada.providers.json_body import raw_arguments
+from rodada.statemachine.jsontext import JsonObject, JsonValue, parse_object
 from rodada.statemachine.messages import Media, Part, Piece, Status, Text
 
 RESULTS_OF_SERVER = (
@@ -76,9 +79,9 @@ def _steps(messages: object) -> Iterator[Step | Change]:
             case "user":
                 yield from _said(place, content)
             case "assistant":
-                yield from _turn(place, content, whole)
+                yield from _spoken(place, content, whole)
             case "system":
-                yield place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(_text(*each) for each in content))
+                yield from instructions_in(place, content, ("type", "text"))
             case other:
                 raise place.strange_role("user, assistant or system", other)
 
@@ -114,7 +117,8 @@ def _shown(place: Place, block: JsonObject) -> Iterator[Part | Change]:
     source = object_at(place.inside("source"), found.get("source"))
     media = _source(source, found.get("title"))
     if media is not None:
-        yield from others
+        _, further = kept(place.inside("source"), source, ("type", "media_type", "data"))
+        yield from (*others, *further)
         yield media
     elif source.get("type") == "base64":
         yield left_out(place, block, "broken base64")
@@ -129,14 +133,15 @@ def _source(source: JsonObject, title: JsonValue) -> Media | None:
     return media_of(data, source.get("media_type"), title) if source.get("type") == "base64" else None
 
 
-def _result(place: Place, block: JsonObject) -> Iterator[Result | Change]:
+def _result(place: Place, block: JsonObject, *, is_misplaced: bool = False) -> Iterator[Result | Change]:
     found, others = kept(place, block, ("type", "tool_use_id", "content", "is_error", "toolset_name"))
     yield from others
     content = content_at(place.inside("content"), found.get("content"), "text")
     parts, changes = parted(each for at, part in content for each in _parts(at, part))
     yield from changes
-    status = Status.FAILED if found.get("is_error") is True else Status.SUCCEEDED
-    yield Result(place, id_at(place.inside("tool_use_id"), found.get("tool_use_id")), parts, status)
+    status = Status.FAILED if found.get("is_error") in (True, "true") else Status.SUCCEEDED
+    call_id = id_at(place.inside("tool_use_id"), found.get("tool_use_id"))
+    yield Result(place, call_id, parts, status, is_misplaced=is_misplaced)
 
 
 # The model
@@ -156,26 +161,42 @@ def _whole_uses(messages: Iterable[JsonObject]) -> frozenset[str]:
     return frozenset(ids[True] & ids[False])
 
 
+def _spoken(
+    place: Place, blocks: Sequence[tuple[Place, JsonObject]], whole: AbstractSet[str]
+) -> Iterator[Step | Change]:
+    """
+    The turns of a message. Where results stand among its blocks, under the wrong role, what follows them is a turn
+    of its own: it was said after them.
+    """
+    if not blocks:
+        yield Turn(place)
+    for of_tools, group in groupby(blocks, lambda each: each[1].get("type") == "tool_result"):
+        if of_tools:
+            for at, block in group:
+                yield from _result(at, block, is_misplaced=True)
+        else:
+            yield from _turn(place, group, whole)
+
+
 def _turn(place: Place, blocks: Iterable[tuple[Place, JsonObject]], whole: AbstractSet[str]) -> Iterator[Step | Change]:
     texts: list[str] = []
     calls: list[Call] = []
     native: list[Piece] = []
-    results: list[Step | Change] = []
     for at, block in blocks:
-        if block.get("type") == "tool_result":  # stored under the wrong role
-            results += _result(at, block)
-            continue
         found, changes = _block(at, block, whole)
         yield from changes
         if found is None:
             continue
-        native.append(piece_of(found))
         if found["type"] == "text":
             texts.append(_text(at, found))
         if found["type"] == "tool_use":
-            calls.append(_call(at, found))
+            call = _call(at, found)
+            calls.append(call)
+            yield from unreadable(at, call.raw)
+            if not isinstance(found.get("input"), dict):
+                found["input"] = parse_object(call.raw) or {}
+        native.append(piece_of(found))
     yield Turn(place, "".join(texts), tuple(calls), tuple(native))
-    yield from results
 
 
 def _block(place: Place, block: JsonObject, whole: AbstractSet[str]) -> tuple[JsonObject | None, Iterable[Change]]:
@@ -208,5 +229,5 @@ def _is_good(block: JsonObject, name: str) -> bool:
 
 
 def _call(place: Place, block: JsonObject) -> Call:
-    raw = dump_json(block["input"]) if "input" in block else ""
+    raw = raw_arguments(block.get("input"))
     return Call(place, id_at(place.inside("id"), block.get("id")), text_at(place.inside("name"), block["name"]), raw)

@@ -6,12 +6,13 @@ Calls of this wire may have no ids. Their responses are then told apart by name 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 
 from rodada.providers.google_wire import TAKES, WIRE, bare_part
 from rodada.providers.import_reading import (
     Place,
     id_at,
+    instructions_in,
     kept,
     left_out,
     media_of,
@@ -21,12 +22,14 @@ from rodada.providers.import_reading import (
     read_messages,
     text_at,
     told_in_words,
+    unreadable,
 )
 from rodada.providers.import_steps import Call, Result, Step, Turn, said_between
-from rodada.providers.imported import Change, ChangeKind, Imported
+from rodada.providers.imported import Change, Imported
 from rodada.providers.importing import UNANSWERED, Source, repaired
+from rodada.providers.json_body import raw_arguments
 from rodada.providers.media import retold, taken
-from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
+from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json, parse_object
 from rodada.statemachine.messages import Media, Part, Piece, Status, Text
 
 # The fields of which a part has exactly one.
@@ -70,10 +73,9 @@ def _steps(messages: object) -> Iterator[Step | Change]:
             case "user" | "function" | "tool":
                 yield from _said(place, parts)
             case "model":
-                yield from _turn(place, parts)
+                yield from _spoken(place, parts)
             case "system":
-                texts = (text_at(at.inside("text"), part.get("text")) for at, part in parts)
-                yield place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(texts))
+                yield from instructions_in(place, parts, ("text",))
             case other:
                 raise place.strange_role("user, model, function, tool or system", other)
 
@@ -92,6 +94,8 @@ def _spelled(given: JsonObject) -> JsonObject:
         name = re.sub(r"_([a-z])", lambda letter: letter[1].upper(), key)
         if value is None:
             continue
+        if name in found:  # in both spellings: the second one is a stranger
+            name = key
         found[name] = _spelled(value) if name in INNER and isinstance(value, dict) else value
     return found
 
@@ -134,7 +138,7 @@ def _inline(place: Place, part: JsonObject) -> Iterator[Part | Change]:
     yield left_out(place, part, "broken base64") if media is None else media
 
 
-def _result(place: Place, part: JsonObject) -> Iterator[Result | Change]:
+def _result(place: Place, part: JsonObject, *, is_misplaced: bool = False) -> Iterator[Result | Change]:
     inside = place.inside("functionResponse")
     found, others = kept(inside, object_at(inside, part["functionResponse"]), INNER["functionResponse"])
     _, beside = kept(place, part, ("functionResponse",))
@@ -146,7 +150,8 @@ def _result(place: Place, part: JsonObject) -> Iterator[Result | Change]:
     told = [each for each in parts if isinstance(each, Text)]
     status, text = _response(found.get("response"))
     name = id_at(inside.inside("name"), found.get("name"))
-    yield Result(place, id_at(inside.inside("id"), found.get("id")), (*retold(text, media), *told), status, name)
+    call_id = id_at(inside.inside("id"), found.get("id"))
+    yield Result(place, call_id, (*retold(text, media), *told), status, name, is_misplaced)
 
 
 def _response(response: JsonValue) -> tuple[Status, str]:
@@ -166,26 +171,38 @@ def _response(response: JsonValue) -> tuple[Status, str]:
 # The model
 
 
+def _spoken(place: Place, parts: Sequence[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
+    """
+    The turns of a content. Where responses stand among its parts, under the wrong role, what follows them is a turn of
+    its own: it was said after them.
+    """
+    if not parts:
+        yield Turn(place)
+    for of_tools, group in groupby(parts, lambda each: _kind(each[1]) == "functionResponse"):
+        if of_tools:
+            for at, part in group:
+                yield from _result(at, part, is_misplaced=True)
+        else:
+            yield from _turn(place, group)
+
+
 def _turn(place: Place, parts: Iterable[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
     texts: list[str] = []
     calls: list[Call] = []
     native: list[Piece] = []
-    results: list[Step | Change] = []
     for at, part in parts:
-        if _kind(part) == "functionResponse":  # stored under the wrong role
-            results += _result(at, part)
-            continue
         found, changes = _part(at, part)
         yield from changes
         if found is None:
             continue
-        native.append(Piece(dump_json(found), bare_part(found)))
         if "text" in found and not found.get("thought"):
             texts.append(text_at(at.inside("text"), found["text"]))
         if "functionCall" in found:
-            calls.append(_call(at.inside("functionCall"), found["functionCall"]))
+            call = _call(at.inside("functionCall"), found["functionCall"])
+            calls.append(call)
+            yield from unreadable(call.place, call.raw)
+        native.append(Piece(dump_json(found), bare_part(found)))
     yield Turn(place, "".join(texts), tuple(calls), tuple(native))
-    yield from results
 
 
 def _part(place: Place, part: JsonObject) -> tuple[JsonObject | None, Iterable[Change]]:
@@ -199,7 +216,7 @@ def _part(place: Place, part: JsonObject) -> tuple[JsonObject | None, Iterable[C
     found, others = kept(place, part, (kind, *(name for name in BESIDE if _is_good(name, part.get(name)))))
     changes: Iterable[Change] = ()
     if kind == "functionCall" and isinstance(inner, dict):
-        found[kind], changes = kept(place.inside(kind), inner, INNER[kind])
+        found[kind], changes = kept(place.inside(kind), {**inner, **_read_args(inner)}, INNER[kind])
         if not text_at(place.inside(kind).inside("name"), inner.get("name")):
             return None, [left_out(place, part, "a call without a name")]
     if kind == "inlineData" and isinstance(inner, dict):
@@ -209,6 +226,15 @@ def _part(place: Place, part: JsonObject) -> tuple[JsonObject | None, Iterable[C
         _, changes = kept(place.inside(kind), inner, ("mimeType", "data"))
         found[kind] = {"mimeType": media.media_type, "data": media.data}
     return found, [*others, *changes]
+
+
+def _read_args(call: JsonObject) -> JsonObject:
+    """
+    The arguments of a call that are stored as their text.
+    """
+    args = call.get("args")
+    read = parse_object(args) if isinstance(args, str) else None
+    return {} if read is None else {"args": read}
 
 
 def _is_good(name: str, value: JsonValue) -> bool:
@@ -223,6 +249,5 @@ def _call(place: Place, call: JsonValue) -> Call:
     asked = object_at(place, call)
     args = asked.get("args")
     call_id = id_at(place.inside("id"), asked.get("id"))
-    return Call(
-        place, call_id, text_at(place.inside("name"), asked.get("name")), dump_json({} if args is None else args)
-    )
+    raw = "{}" if args is None else raw_arguments(args)
+    return Call(place, call_id, text_at(place.inside("name"), asked.get("name")), raw)

@@ -141,16 +141,24 @@ class _Work:
         self.changes.append(result.place.change(kind, result.id or result.name or "", result.told))
 
     def _give_by_name(self, at: int, results: Sequence[Stored]) -> None:
-        by_name: dict[str | None, list[Stored]] = defaultdict(list)
+        by_name: dict[str, list[Stored]] = defaultdict(list)
+        nameless: list[Stored] = []
         for stored in results:
-            by_name[stored.result.name].append(stored)
-        for name in sorted(by_name, key=lambda each: each is None):  # those without a name take what is left
-            self._give_to(self._open_calls(at, name), by_name[name], in_order=self.by_position and name is not None)
+            name = stored.result.name
+            (nameless if name is None else by_name[name]).append(stored)
+        calls = self._open_calls(at)
+        for name, named in by_name.items():
+            self._give_to(calls.get(name, []), named, in_order=self.by_position)
+        if nameless:  # they take what is left
+            left = [key for keys in self._open_calls(at).values() for key in keys]
+            self._give_to(sorted(left), nameless, in_order=False)
 
-    def _open_calls(self, at: int, name: str | None) -> list[Key]:
-        calls = self.turns[at].calls if at in self.turns else ()
-        fitting = ((at, position) for position, call in enumerate(calls) if name in (None, call.name))
-        return [key for key in fitting if key not in self.pairs]
+    def _open_calls(self, at: int) -> Mapping[str, list[Key]]:
+        found: dict[str, list[Key]] = defaultdict(list)
+        for position, call in enumerate(self.turns[at].calls if at in self.turns else ()):
+            if (at, position) not in self.pairs:
+                found[call.name].append((at, position))
+        return found
 
     def _give_to(self, calls: Sequence[Key], results: Sequence[Stored], *, in_order: bool) -> None:
         if len(calls) > 1 and not (in_order and len(calls) == len(results)):
@@ -191,7 +199,7 @@ def _moved(steps: Sequence[Step], pairs: Mapping[Key, Stored]) -> list[Change]:
     newest = -1
     for turn, position in sorted(pairs):
         stored = pairs[turn, position]
-        if not max(turn, newest) < stored.at <= ends.get(turn, -1):
+        if stored.result.is_misplaced or not max(turn, newest) < stored.at <= ends.get(turn, -1):
             told = stored.result.id or stored.result.name or ""
             changes.append(stored.result.place.change(ChangeKind.MOVED_RESULT, told))
         newest = max(newest, stored.at) if newest > turn else stored.at

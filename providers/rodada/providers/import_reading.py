@@ -13,7 +13,16 @@ from attrs import frozen
 
 from rodada.providers.imported import LONGEST_TOLD, Change, ChangeKind
 from rodada.statemachine.errors import InvalidValue, UnreadableMessages
-from rodada.statemachine.jsontext import DEEPEST, JsonError, JsonObject, JsonValue, clean_text, dump_json, parse_json
+from rodada.statemachine.jsontext import (
+    DEEPEST,
+    JsonError,
+    JsonObject,
+    JsonValue,
+    clean_text,
+    dump_json,
+    parse_json,
+    parse_object,
+)
 from rodada.statemachine.messages import Media, Part, Text
 
 DEEPEST_STORED = 2 * DEEPEST  # arguments may be as deep as the wires take them, and stand some levels down
@@ -210,7 +219,7 @@ def objects_at(place: Place, value: JsonValue) -> Iterator[tuple[Place, JsonObje
         yield place.inside(at), object_at(place.inside(at), each)
 
 
-def content_at(place: Place, value: JsonValue, kind: str) -> Iterable[tuple[Place, JsonObject]]:
+def content_at(place: Place, value: JsonValue, kind: str) -> Sequence[tuple[Place, JsonObject]]:
     """
     The parts of a content, each with its place; one that is a text alone is one part of that kind.
 
@@ -261,6 +270,29 @@ def left_out(place: Place, part: JsonObject, told: str = "") -> Change:
     """
     kind = part.get("type")
     return place.change(ChangeKind.UNKNOWN_PART, told or (kind if isinstance(kind, str) else ""), dump_json(part))
+
+
+def unreadable(place: Place, raw: str) -> list[Change]:
+    """
+    The change for a call's arguments that no wire takes.
+    """
+    return [place.change(ChangeKind.UNREADABLE_ARGUMENTS, content=raw)] if parse_object(raw) is None else []
+
+
+def instructions_in(place: Place, parts: Iterable[tuple[Place, JsonObject]], known: Iterable[str]) -> list[Change]:
+    """
+    The changes for a message of instructions: its texts, and whatever else stands in it.
+    """
+    texts: list[str] = []
+    changes: list[Change] = []
+    for at, part in parts:
+        if part.get("text") is None:
+            changes.append(left_out(at, part))
+            continue
+        found, others = kept(at, part, known)
+        texts.append(text_at(at.inside("text"), found.get("text")))
+        changes += others
+    return [place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(texts)), *changes]
 
 
 # Media

@@ -95,6 +95,7 @@ class Result:
     Attributes:
         id: of its call; None where it names none.
         name: of its tool, where the wire says it.
+        is_misplaced: whether it stands where the wire takes none, such as among the words of the model.
     """
 
     place: Place
@@ -102,6 +103,7 @@ class Result:
     parts: tuple[Part, ...]
     status: Status = Status.SUCCEEDED
     name: str | None = None
+    is_misplaced: bool = False
 
     @property
     def told(self) -> str:

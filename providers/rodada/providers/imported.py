@@ -31,6 +31,7 @@ class ChangeKind(enum.Enum):
     UNKNOWN_FIELDS = "unknown_fields"
     TOLD_IN_WORDS = "told_in_words"
     MENDED_TEXT = "mended_text"
+    UNREADABLE_ARGUMENTS = "unreadable_arguments"
 
 
 DONE: Mapping[ChangeKind, str] = {
@@ -48,6 +49,7 @@ DONE: Mapping[ChangeKind, str] = {
     ChangeKind.UNKNOWN_FIELDS: "the wire takes no such fields here, or a conversation has no place for them: left out",
     ChangeKind.TOLD_IN_WORDS: "the content is elsewhere, or of a kind of its own: told to the model as JSON",
     ChangeKind.MENDED_TEXT: "lone surrogates, which no wire can carry, were replaced",
+    ChangeKind.UNREADABLE_ARGUMENTS: "the arguments are no JSON object: kept in the call, and sent as an empty one",
 }
 
 

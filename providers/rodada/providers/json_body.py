@@ -42,6 +42,15 @@ def told_count(value: JsonValue) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
+def raw_arguments(given: JsonValue) -> str:
+    """
+    A call's arguments as text, whatever stands there. A text is what a model wrote, also where the wire has an object.
+    """
+    if given is None:
+        return ""
+    return given if isinstance(given, str) else dump_json(given)
+
+
 def sendable(provider: str, body: JsonValue) -> JsonObject:
     """
     The object as it can be sent again, numbers beyond a float's range and surrogates included.

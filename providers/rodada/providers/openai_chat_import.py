@@ -8,6 +8,7 @@ from rodada.providers.import_reading import (
     Place,
     content_at,
     id_at,
+    instructions_in,
     kept,
     left_out,
     media_of,
@@ -18,12 +19,14 @@ from rodada.providers.import_reading import (
     read_messages,
     text_at,
     told_in_words,
+    unreadable,
 )
 from rodada.providers.import_steps import Call, Result, Said, Step, Turn
-from rodada.providers.imported import Change, ChangeKind, Imported
+from rodada.providers.imported import Change, Imported
 from rodada.providers.importing import UNANSWERED, Source, repaired
+from rodada.providers.json_body import raw_arguments
 from rodada.providers.openai_chat_input import WIRE
-from rodada.providers.openai_chat_output import bare_message, raw_arguments
+from rodada.providers.openai_chat_output import bare_message
 from rodada.providers.openai_request import heard_parts
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import Media, Part, Piece, Text
@@ -48,8 +51,9 @@ def _steps(messages: object) -> Iterator[Step | Change]:
         yield from mended
         match message.get("role"):
             case "system" | "developer":
-                texts = (_text(*each) for each in _content(place, message))
-                yield place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(texts))
+                _, others = kept(place, message, ("role", "content"))
+                yield from others
+                yield from instructions_in(place, _content(place, message), ("type", "text"))
             case "user":
                 yield from _said(place, message)
             case "assistant":
@@ -98,8 +102,9 @@ def _shown(place: Place, part: JsonObject, kind: str) -> Iterator[Part | Change]
     if media is None:
         yield from told_in_words(place, part, kind)
         return
+    _, beside = kept(place, part, ("type", kind))
     _, others = kept(place.inside(kind), inner, ("url", "data", "format", "filename", "file_data"))
-    yield from others
+    yield from (*beside, *others)
     yield media
 
 
@@ -123,14 +128,35 @@ def _turn(place: Place, message: JsonObject) -> Iterator[Step | Change]:
             yield left_out(at, part)
     refusal = text_at(place.inside("refusal"), message.get("refusal"))
     calls: list[Call] = []
+    named: list[JsonValue] = []
     for at, call in _calls(place, message):
         read = _call(at, call)
         if read is None:
             yield left_out(at, call, "a call without a name")
-        else:
-            calls.append(read)
-    piece = Piece(dump_json(message), dump_json(bare_message(message)))
-    yield Turn(place, "".join(texts) or refusal, tuple(calls), (piece,))
+            continue
+        yield from unreadable(at, read.raw)
+        calls.append(read)
+        named.append(call)
+    text = "".join(texts)
+    spoken, others = kept(place, message, message.keys() - _overruled(message, text))
+    yield from others
+    if "tool_calls" in spoken:
+        spoken["tool_calls"] = named
+    said = text or refusal or _transcript(place, message)
+    yield Turn(place, said, tuple(calls), (Piece(dump_json(spoken), dump_json(bare_message(spoken))),))
+
+
+def _overruled(message: JsonObject, text: str) -> list[str]:
+    """
+    The fields whose place is taken: by words, by calls of today's form, and by what a recording says.
+    """
+    by = {"refusal": text, "function_call": message.get("tool_calls"), "audio": message.get("audio")}
+    return [name for name, other in by.items() if other]
+
+
+def _transcript(place: Place, message: JsonObject) -> str:
+    audio = message.get("audio")
+    return text_at(place.inside("audio"), audio.get("transcript")) if isinstance(audio, dict) else ""
 
 
 def _calls(place: Place, message: JsonObject) -> Iterator[tuple[Place, JsonObject]]:

@@ -7,7 +7,7 @@ its text are text. Of several choices the first is taken, for only one is asked 
 
 from collections.abc import Mapping
 
-from rodada.providers.json_body import told_count, told_object, told_text
+from rodada.providers.json_body import raw_arguments, told_count, told_object, told_text
 from rodada.providers.openai_chat_input import WIRE, called
 from rodada.providers.openai_failures import told_error
 from rodada.providers.openai_request import legal_name
@@ -102,15 +102,6 @@ def _requests(calls: list[JsonObject], request: ModelRequest) -> tuple[ToolReque
 def _name(function: JsonObject, names: Mapping[str, str]) -> str:
     name = told_text(function.get("name"))
     return names.get(name, name)
-
-
-def raw_arguments(arguments: JsonValue) -> str:
-    """
-    A call's arguments as text, whatever a server sent.
-    """
-    if arguments is None:
-        return ""
-    return arguments if isinstance(arguments, str) else dump_json(arguments)
 
 
 def visible_text(message: JsonObject) -> str:

@@ -9,6 +9,7 @@ from rodada.providers.import_reading import (
     Place,
     content_at,
     id_at,
+    instructions_in,
     kept,
     left_out,
     media_of_url,
@@ -17,13 +18,14 @@ from rodada.providers.import_reading import (
     read_messages,
     text_at,
     told_in_words,
+    unreadable,
 )
 from rodada.providers.import_steps import Call, Result, Said, Step, Turn
-from rodada.providers.imported import Change, ChangeKind, Imported
+from rodada.providers.imported import Change, Imported
 from rodada.providers.importing import UNANSWERED, Source, repaired
 from rodada.providers.openai_request import heard_parts
 from rodada.providers.openai_responses_input import CALLS, OUTPUTS, WIRE
-from rodada.providers.openai_responses_output import pieces_of, raw_arguments, visible_text
+from rodada.providers.openai_responses_output import asked_arguments, pieces_of, visible_text
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import Media, Part, Text
 
@@ -119,8 +121,9 @@ def _other(place: Place, item: JsonObject) -> Iterator[Step | Change]:
         yield from changes
         yield Said(place, parts)
     elif item.get("role") in ("system", "developer"):
-        texts = [text_at(at.inside("text"), part.get("text")) for at, part in _content(place, item, "content")]
-        yield place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(texts))
+        _, others = kept(place, item, ("type", "role", "content", "id", "status"))
+        yield from others
+        yield from instructions_in(place, _content(place, item, "content"), ("type", "text"))
     else:
         raise place.strange_role("user, assistant, system or developer", item.get("role"))
 
@@ -187,7 +190,9 @@ def _turn(items: Iterable[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
         if found["type"] in CALLS:
             call_id = id_at(place.inside("call_id"), found.get("call_id"))
             name = text_at(place.inside("name"), found.get("name"))
-            calls.append(Call(place, call_id, name, raw_arguments(found)))
+            raw = asked_arguments(found)
+            yield from unreadable(place, raw) if found["type"] == "function_call" else ()
+            calls.append(Call(place, call_id, name, raw))
     if first is not None:
         yield Turn(first, visible_text(native), tuple(calls), pieces_of(native))
 
@@ -208,7 +213,7 @@ def _item(place: Place, item: JsonObject) -> tuple[JsonObject | None, Iterable[C
     found, others = kept(place, told, known)
     found["type"] = kind
     if kind == "custom_tool_call":
-        found["input"] = raw_arguments(item)
+        found["input"] = asked_arguments(item)
     if kind != "message":
         return found, others
     found["content"], changes = _said_parts(place.inside("content"), item.get("content"))

@@ -4,7 +4,7 @@ A body of the Responses API as a turn of the model.
 
 from collections.abc import Iterator, Mapping
 
-from rodada.providers.json_body import told_count, told_object, told_text
+from rodada.providers.json_body import raw_arguments, told_count, told_object, told_text
 from rodada.providers.openai_failures import from_told_error, told_error
 from rodada.providers.openai_request import legal_name
 from rodada.providers.openai_responses_input import CALLS, WIRE, WITH_OPTIONAL_ID, without_id
@@ -108,7 +108,7 @@ def _requests(items: list[JsonObject], request: ModelRequest) -> tuple[ToolReque
     wire_ids = tuple(told_text(call.get("call_id")) or None for call in calls)
     names = {legal_name(tool.name): tool.name for tool in request.tools}
     return tuple(
-        ToolRequest(id=own, name=_name(call, names), raw=raw_arguments(call), wire_id=wire_id)
+        ToolRequest(id=own, name=_name(call, names), raw=asked_arguments(call), wire_id=wire_id)
         for own, wire_id, call in zip(request.request_ids(wire_ids), wire_ids, calls, strict=True)
     )
 
@@ -118,14 +118,11 @@ def _name(call: JsonObject, names: Mapping[str, str]) -> str:
     return names.get(name, name)
 
 
-def raw_arguments(call: JsonObject) -> str:
+def asked_arguments(call: JsonObject) -> str:
     """
     A call's arguments, or a custom call's input, as text.
     """
-    given = call.get("arguments" if call["type"] == "function_call" else "input")
-    if given is None:
-        return ""
-    return given if isinstance(given, str) else dump_json(given)
+    return raw_arguments(call.get("arguments" if call["type"] == "function_call" else "input"))
 
 
 def visible_text(items: list[JsonObject]) -> str:
