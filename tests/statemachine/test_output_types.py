@@ -4,8 +4,10 @@ model's.
 """
 
 import json
+import time
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, NamedTuple
 
 import pytest
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -122,10 +124,29 @@ def test_an_answer_is_read_as_a_value_of_the_type(kind: object, text: str, value
         '"title"',
         '{"title": ',
         '{"a":' * 200 + "1" + "}" * 200,
+        "```json\n```",
+        "```json\n\n```",
+        "```\n \n```",
     ],
 )
 def test_what_is_no_json_object_does_not_fit(text: str) -> None:
     assert Misfit("no Plan: the answer is no JSON object") == output_of(Plan).read(text)
+
+
+class Easy(BaseModel):
+    days: int = 3
+
+
+@pytest.mark.parametrize("text", ["", " \n", "```json\n\n```", "```\n \n \n```"])
+def test_nothing_is_no_value_whose_parts_may_all_be_left_out(text: str) -> None:
+    assert Misfit("no Easy: the answer is no JSON object") == output_of(Easy).read(text)
+
+
+@pytest.mark.parametrize("text", ["```json" + "\n" * 200_000, "```" + " \n" * 200_000 + "x", "\n" * 200_000 + "```"])
+def test_blank_lines_without_end_take_no_time(text: str) -> None:
+    began = time.process_time()
+    assert Misfit("no Plan: the answer is no JSON object") == output_of(Plan).read(text)
+    assert time.process_time() - began < 5
 
 
 def test_what_is_wrong_is_told_by_places_and_kinds() -> None:
@@ -175,6 +196,34 @@ def test_a_type_that_is_no_json_object_is_refused(kind: object) -> None:
     with pytest.raises(InvalidValue, match="is no JSON object, which every vendor wants") as caught:
         output_of(kind)
     assert "output_type" == caught.value.what
+
+
+called: list[int] = []
+
+
+def counted(*, kg: int) -> int:
+    called.append(kg)
+    return kg
+
+
+class Pair(NamedTuple):
+    kg: int
+    reps: int = 5
+
+
+class Paired(BaseModel):
+    best: Pair
+
+
+def test_a_named_tuple_may_stand_in_a_type() -> None:
+    assert Fits(Paired(best=Pair(80))) == output_of(Paired).read('{"best": [80]}')
+
+
+@pytest.mark.parametrize("kind", [counted, partial(counted), Annotated[counted, "kg"], dict[str, counted]])
+def test_a_function_is_no_type_wherever_it_stands(kind: object) -> None:
+    with pytest.raises(InvalidValue, match=r"\(TypeError: a function is no type\); it takes a pydantic model"):
+        output_of(kind).read('{"kg": 80}')
+    assert [] == called
 
 
 @pytest.mark.parametrize("kind", [Thing, Plan(title="A"), 5, "Plan", refused, len])

@@ -15,11 +15,13 @@ from rodada.statemachine import (
     Ended,
     Gap,
     Limits,
+    ModelTurn,
     Notice,
     Outcome,
     RunStatus,
     Said,
     SoFar,
+    Stop,
     TextDelta,
     ToolLoop,
     TurnEnded,
@@ -256,6 +258,28 @@ def test_of_a_call_that_was_given_up_nothing_is_heard_any_more() -> None:
     assert [(kind, text) for _, _, kind, text in ends(notices)] == [
         (TurnKind.DISCARDED, "too "),
         (TurnKind.ANSWER, "The time is over."),
+    ]
+
+
+def test_what_was_said_before_a_pause_is_dropped_too_where_the_time_is_over() -> None:
+    async def scene() -> list[Notice]:
+        provider, clock = HeldProvider(), HeldClock()
+        async with ToolLoop(provider, clock=clock, limits=UNHURRIED, stream=True).start("hello") as live:
+            events = live.events()
+            await idle()
+            provider.murmur("Let me ")
+            provider.replies[-1].set_result(ModelTurn(Stop.PAUSED, "Let me "))
+            await idle()
+            provider.murmur("see")
+            await clock.advance(290)
+            provider.murmur("The time is over.")
+            provider.say("The time is over.")
+            return [notice async for notice in events]
+
+    notices = asyncio.run(scene())
+    assert ends(notices) == [
+        (2, 1, TurnKind.DISCARDED, "Let me see"),
+        (3, 1, TurnKind.ANSWER, "The time is over."),
     ]
 
 

@@ -110,7 +110,8 @@ def what_became(run: Run, event: Event, after: Run) -> list[TurnEnded]:
     if after.state in ENDS:
         kind = TurnKind.PARTIAL
     elif after.state is State.CALL_MODEL:
-        kind, text, held = TurnKind.DISCARDED, said, "".join(piece.text for piece in after.held)
+        held = "".join(piece.text for piece in after.held)
+        kind, text = TurnKind.DISCARDED, whole.removeprefix(held)
     elif isinstance(after.entry, ModelTurn):
         kind = TurnKind.ANSWER
     return [TurnEnded(kind, text, held, call=run.calls, attempt=run.attempt)]

@@ -3,14 +3,13 @@ A type of the host's as the type of an answer, by pydantic. Imported on first us
 pydantic takes longer to import than all of the core.
 """
 
-import inspect
-import re
 from collections.abc import Iterator
 from typing import Any, cast
 
 from attrs import field, frozen
 from pydantic import TypeAdapter, ValidationError
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core.core_schema import CallSchema
 
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_text, dump_json, parse_json, parse_object
@@ -22,8 +21,8 @@ DEFINED = "#/$defs/"
 LONGEST_REASON = 200
 LONGEST_PLACE = 80
 PROBLEMS_TOLD = 3
-# Models that are only told of the type, and not held to it, like to put their JSON into such a frame.
-FRAMED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
+# Models that are only told of the type, and not held to it, like to put their JSON between two such lines.
+FENCE, FENCES = "```", frozenset({"```", "```json"})
 
 
 class PlainSchema(GenerateJsonSchema):
@@ -35,6 +34,15 @@ class PlainSchema(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: object) -> bool:
         return False
+
+    def call_schema(self, schema: CallSchema) -> JsonSchemaValue:
+        """
+        Of a named tuple; a function pydantic would call with what the model said.
+        """
+        called = schema["function"]
+        if not isinstance(called, type):
+            raise TypeError("a function is no type")
+        return super().call_schema(schema)
 
 
 @frozen(eq=False)
@@ -58,7 +66,8 @@ class TypedOutput:
         """
         What a text holds, or why it does not fit; a validator of the host that raises refuses the text.
         """
-        value = parse_object(_unframed(text))
+        said = _unframed(text)
+        value = parse_object(said) if said.strip() else None
         if value is None:
             return Misfit(f"no {self.name}: the answer is no JSON object")
         try:
@@ -89,8 +98,6 @@ def output_of(kind: object) -> TypedOutput:
         InvalidValue: pydantic does not take it, or it is no JSON object: every vendor wants one.
     """
     name = str(getattr(kind, "__name__", kind))[:LONGEST_PLACE]
-    if inspect.isroutine(kind):  # pydantic would call it with what the model said
-        raise InvalidValue(WHAT, f"{name} is a function; {TAKES}")
     try:
         adapter: TypeAdapter[object] = TypeAdapter(cast("type[object]", kind))
         made: dict[str, Any] = adapter.json_schema(schema_generator=PlainSchema)
@@ -105,8 +112,10 @@ def output_of(kind: object) -> TypedOutput:
 
 
 def _unframed(text: str) -> str:
-    framed = FRAMED.fullmatch(text)
-    return text if framed is None else framed[1]
+    # No pattern: each that allows blanks around both lines takes the cube of the time over many blank lines.
+    first, _, rest = text.strip().partition("\n")
+    within, _, last = rest.rpartition("\n")
+    return within if first.rstrip() in FENCES and last.strip() == FENCE else text
 
 
 def _rooted(schema: JsonObject) -> JsonObject:

@@ -177,10 +177,10 @@ def turn_ended(before: Run, event: Event, after: Run) -> tuple[TurnEnded, ...]:
         return ()
     if after.state is State.CALL_MODEL and after.calls == before.calls:
         return ()
-    return (evolve(_end_of_turn(event, after), call=before.calls, attempt=before.attempt),)
+    return (evolve(_end_of_turn(before, event, after), call=before.calls, attempt=before.attempt),)
 
 
-def _end_of_turn(event: Event, after: Run) -> TurnEnded:
+def _end_of_turn(before: Run, event: Event, after: Run) -> TurnEnded:
     if after.turn is not None:
         return TurnEnded(TurnKind.NARRATION, after.turn.text)
     if isinstance(after.entry, Exchange):
@@ -189,11 +189,15 @@ def _end_of_turn(event: Event, after: Run) -> TurnEnded:
         return TurnEnded(TurnKind.ANSWER, after.entry.text)
     if after.outcome is not None:
         return TurnEnded(TurnKind.PARTIAL, after.outcome.partial)
-    held = "".join(piece.text for piece in after.held)
-    return TurnEnded(TurnKind.DISCARDED, _dropped(event), held)
+    kept = len(after.held)  # of a call that the deadline ended nothing stays said
+    return TurnEnded(TurnKind.DISCARDED, _text(before.held[kept:]) + _said(event), _text(after.held))
 
 
-def _dropped(event: Event) -> str:
+def _text(pieces: tuple[ModelTurn, ...]) -> str:
+    return "".join(piece.text for piece in pieces)
+
+
+def _said(event: Event) -> str:
     match event:
         case TurnReceived():
             return event.turn.text

@@ -221,6 +221,30 @@ def test_a_provider_that_ignores_its_cancel_is_left_behind() -> None:
     assert "did not stop" in outcome.error.message
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_a_provider_says_of_a_call_that_was_given_up_is_not_heard(fails: bool) -> None:
+    class Deaf:
+        async def ask(self, request: ModelRequest, watch: Watch) -> ModelTurn:
+            if request.call > 1:
+                return ModelTurn(Stop.WHOLE, "The time is over.")
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                if fails:
+                    raise ProviderOverloaded("deaf", "it was interrupted") from None
+            return ModelTurn(Stop.WHOLE, "too late")
+
+    async def scene() -> Outcome:
+        clock = HeldClock()
+        async with ToolLoop(Deaf(), clock=clock, limits=Limits(call_seconds=None)).start("hello") as live:
+            await clock.advance(281)
+            return await live.outcome()
+
+    outcome = play(scene)
+    assert (RunStatus.INCOMPLETE, Reason.DEADLINE) == (outcome.status, outcome.reason)
+    assert ("The time is over.", "model", 2) == (outcome.answer, outcome.answer_by, outcome.model_calls)
+
+
 def test_a_turn_that_claims_words_it_has_not_is_a_failed_call() -> None:
     async def scene() -> Outcome:
         it = Scene()

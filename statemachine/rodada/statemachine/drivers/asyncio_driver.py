@@ -244,7 +244,9 @@ class AsyncioDriver:
     async def _ask(self, order: AskModel) -> None:
         if order.wait:
             await pause(self._clock, order.wait / 1000)
-        self.post(await self._reply(order), order)
+        reply = await self._reply(order)
+        if order in self._tasks:  # else it was given up, and came all the same: a provider may not heed its cancel
+            self.post(reply, order)
 
     async def _reply(self, order: AskModel) -> TurnReceived | CallFailed:
         run = self.run
