@@ -23,6 +23,7 @@ from rodada.providers.anthropic_wire import (
     pairing_fault,
     stop_of,
     thinks_first,
+    to_messages,
     tool_of,
     turn_of,
     usage_of,
@@ -572,6 +573,15 @@ def test_a_paused_turn_is_sent_last_as_received_its_pieces_as_one_message() -> N
     pieces = (received(THOUGHT, search, word="pause_turn"), received(SAID, word="pause_turn"))
     sent = sent_for(asking(held=pieces))
     assert sent[1:] == [{"role": "assistant", "content": [THOUGHT, search, SAID]}]
+
+
+@pytest.mark.parametrize("ids", [{"id": "s"}, {}])
+def test_a_tool_of_the_vendor_that_never_ended_stands_in_no_message_before_the_next_one(ids: JsonObject) -> None:
+    search: JsonObject = {"type": "server_tool_use", **ids, "name": "web_search", "input": {}}
+    stayed_open = (user(), answered(received(SAID, search, ASKED)))
+    stored = to_messages(Conversation("c", stayed_open))
+    assert blocks(stored[1]) == [SAID, ASKED]
+    assert sent_for(asking(*stayed_open, user("more"), start=2))[: len(stored)] == stored
 
 
 def test_a_closing_call_leaves_a_paused_turn_out() -> None:

@@ -7,7 +7,7 @@ before it, and refuse it once one of them has changed.
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from attrs import frozen
@@ -152,10 +152,12 @@ def body_of(request: ModelRequest, traits: Traits, server_tools: ServerTools = (
 
 def to_messages(conversation: Conversation) -> list[JsonObject]:
     """
-    A conversation as messages of this API, as a request would send the whole of it: with hidden reasoning, where the
-    conversation has any (`conversation.without_reasoning()` has none).
+    A conversation as messages of this API, as a request would send the whole of it before a new message of the person:
+    with hidden reasoning, where the conversation has any (`conversation.without_reasoning()` has none).
     """
-    return [message for entry in conversation.entries for message in messages_of(entry)]
+    messages = [message for entry in conversation.entries for message in messages_of(entry)]
+    answered = _answered(messages)
+    return [_settled(message, answered) for message in messages]
 
 
 def messages_of(entry: Entry, bare: bool = False) -> list[JsonObject]:
@@ -264,10 +266,14 @@ def _sent(request: ModelRequest, traits: Traits) -> list[JsonObject]:
     its request is left out, for behind it the vendor takes results alone, and the person has gone on.
     """
     groups = [messages_of(entry, bare) for entry, bare in _entries(request, traits)]
-    blocks = [block for group in groups for message in group for block in _objects(message["content"])]
-    answered = {told_text(block.get("tool_use_id")) for block in blocks}
+    answered = _answered(message for group in groups for message in group)
     before = [_settled(message, answered) for group in groups[: request.active] for message in group]
     return [*before, *(message for group in groups[request.active :] for message in group)]
+
+
+def _answered(messages: Iterable[JsonObject]) -> Container[str]:
+    blocks = (block for message in messages for block in _objects(message["content"]))
+    return {told_text(block["tool_use_id"]) for block in blocks if "tool_use_id" in block}
 
 
 def _settled(message: JsonObject, answered: Container[str]) -> JsonObject:

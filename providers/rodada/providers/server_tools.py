@@ -54,7 +54,9 @@ def _rows(what: str, given: object) -> Iterable[object]:
 
 def _copied(what: str, given: object) -> JsonObject:
     if not isinstance(given, Mapping) or not given:
-        raise InvalidValue(what, f"takes a declaration in the vendor's form, got {given!r:.80}")
+        # Not shown: it may hold the key of somebody's server.
+        told = "an empty one" if isinstance(given, Mapping) else f"a {type(given).__name__}"
+        raise InvalidValue(what, f"takes a declaration in the vendor's form, got {told}")
     try:
         text = dump_json(cast(JsonObject, dict(cast("Mapping[str, object]", given))))
         copy = parse_object(text.encode().decode())  # half a character has no bytes, and nothing could send it
