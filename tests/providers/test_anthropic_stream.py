@@ -234,6 +234,7 @@ SENT = frames(MESSAGE)
         [*SENT[:3], frame({"type": "content_block_delta", "index": 0, "delta": {"type": "delta_of_tomorrow"}})],
         [SENT[0], frame({"type": "content_block_start", "index": "first", "content_block": {}})],
         [SENT[0], frame({"type": "content_block_start", "index": 0, "content_block": []})],
+        [*SENT[:-2], SENT[2], *SENT[-2:]],
         [SENT[0], frame({"type": "message_stop"})],
         [frame({"type": "message_start", "message": []}), *SENT[1:]],
     ],
@@ -254,6 +255,28 @@ def test_what_is_no_stream_of_a_message_is_garbled(sent: list[bytes]) -> None:
 )
 def test_what_a_stream_may_hold_beside_is_left_out(sent: list[bytes]) -> None:
     assert asked(stream_of(*sent))[0].text == "Fine."
+
+
+def begun(kind: str, *texts: str) -> list[bytes]:
+    """
+    A block that begins with the first of its texts, as gateways send it.
+    """
+    start: JsonObject = {"type": "content_block_start", "index": 0, "content_block": {"type": kind, kind: texts[0]}}
+    deltas: list[JsonObject] = [
+        {"type": "content_block_delta", "index": 0, "delta": {"type": f"{kind}_delta", kind: text}}
+        for text in texts[1:]
+    ]
+    return [frame(start), *map(frame, deltas), frame({"type": "content_block_stop", "index": 0})]
+
+
+@pytest.mark.parametrize("texts", [("Let me ", "look."), ("Let me look.",), ("", "Let me look.")])
+def test_the_words_with_which_a_block_begins_are_said_and_heard(texts: tuple[str, ...]) -> None:
+    turn, heard, _ = asked(stream_of(SENT[0], *begun("text", *texts), *SENT[-2:]))
+    assert turn.text == "Let me look."
+    assert heard == [TextDelta(text) for text in texts if text]
+    turn, heard, _ = asked(stream_of(SENT[0], *begun("thinking", *texts), *SENT[-2:]))
+    assert [parse_json(piece.received) for piece in turn.native] == [{"type": "thinking", "thinking": "Let me look."}]
+    assert heard == [ReasoningDelta(text) for text in texts if text]
 
 
 def test_a_whole_reply_to_a_call_that_wants_a_stream_is_taken() -> None:

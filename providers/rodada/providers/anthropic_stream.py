@@ -9,6 +9,7 @@ from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, parse
 from rodada.statemachine.notice import ArgumentsDelta, Delta, ReasoningDelta, TextDelta
 
 LONGEST_SHOWN = 40
+BEGUN: dict[str, type[TextDelta | ReasoningDelta]] = {"text": TextDelta, "thinking": ReasoningDelta}
 
 
 @define
@@ -60,7 +61,7 @@ class StreamedMessage:
             case "message_start":
                 self._begin(event)
             case "content_block_start":
-                self._blocks[_index(event)] = _Block(_object(event.get("content_block"), "a block"))
+                return self._start(_index(event), _object(event.get("content_block"), "a block"))
             case "content_block_delta":
                 return self._said(_index(event), _object(event.get("delta"), "a delta"))
             case "message_delta":
@@ -107,6 +108,15 @@ class StreamedMessage:
         if isinstance(usage, dict):  # cumulative: what is told again counts instead, and is never added
             told = {key: value for key, value in usage.items() if value is not None}
             message["usage"] = {**_object(message.get("usage") or {}, "usage"), **told}
+
+    def _start(self, index: int, start: JsonObject) -> Delta | None:
+        if index in self._blocks:
+            raise NotAMessage("a block begins twice")  # taken, the first one would be lost, a request perhaps
+        block = self._blocks[index] = _Block(start)
+        for kind, heard in BEGUN.items():  # with the vendor itself they begin empty
+            if start.get("type") == kind and start.get(kind):
+                return heard(block.add(kind, start[kind]))
+        return None
 
     def _said(self, index: int, delta: JsonObject) -> Delta | None:
         block = self._blocks.get(index)
