@@ -66,6 +66,16 @@ def test_an_extra_body_that_is_no_mapping_is_refused(name: str, extra: object) -
     assert told == f"{name}.options['extra_body']: takes a mapping, not a {type(extra).__name__}"
 
 
+@pytest.mark.parametrize("given", ["low", 5, ["low"]])
+@pytest.mark.parametrize(("name", "option"), [("Anthropic", "output_config"), ("OpenAIResponses", "text")])
+def test_an_option_beside_whose_fields_the_type_of_an_answer_stands_is_a_mapping(
+    name: str, option: str, given: object
+) -> None:
+    for options in ({option: given}, {"extra_body": {option: given}}):
+        told = refused(name, api_key=KEY, options=options)
+        assert told == f"{name}.options[{option!r}]: takes a mapping, not a {type(given).__name__}"
+
+
 @every_provider
 @pytest.mark.parametrize("beside", [{"api_key": KEY}, {"base_url": "http://127.0.0.1:9"}], ids=str)
 def test_a_key_or_an_address_beside_a_client_is_refused(name: str, beside: dict[str, object]) -> None:

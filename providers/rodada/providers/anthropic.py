@@ -31,7 +31,7 @@ from rodada.providers.anthropic_wire import (
     turn_of_message,
 )
 from rodada.providers.clients import LoopClients
-from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
+from rodada.providers.construction import check_arguments, checked_options, fields_of_option, find_key, need_sdk
 from rodada.providers.failures import broken_pairs, code_of, from_answer, from_transport, short
 from rodada.providers.request_size import check_size
 from rodada.providers.served import served_by
@@ -155,9 +155,7 @@ class Anthropic:
         self._max_output_tokens = max_output_tokens
         self._options = _cached(checked_options(NAME, options or {}, ELSEWHERE))
         self._extra = cast("Mapping[str, object]", self._options.get("extra_body") or {})
-        self._output_config = cast(
-            "Mapping[str, object]", self._extra.get("output_config") or self._options.get("output_config") or {}
-        )
+        self._output_config = fields_of_option(NAME, self._options, "output_config")
         self._server_tools = checked_server_tools(NAME, server_tools, server_tool_fault)
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else secret_of(given)

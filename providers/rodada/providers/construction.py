@@ -59,6 +59,23 @@ def checked_options(provider: str, options: Mapping[str, object], elsewhere: Map
     return dict(options)
 
 
+def fields_of_option(provider: str, options: Mapping[str, object], name: str) -> Mapping[str, object]:
+    """
+    What the host has set in an option that has fields of its own, in `extra_body` or beside it; nothing where it has
+    not.
+
+    Raises:
+        InvalidValue: it is no mapping.
+    """
+    extra = cast("Mapping[str, object]", options.get(EXTRA) or {})
+    given = extra.get(name) or options.get(name)
+    if not given:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InvalidValue(f"{provider}.options[{name!r}]", f"takes a mapping, not a {type(given).__name__}")
+    return cast("Mapping[str, object]", given)
+
+
 def refuse_beside_client(provider: str, api_key: str | None, base_url: str | None) -> None:
     """
     Refuse a key or an address beside a client that was given, which has its own.

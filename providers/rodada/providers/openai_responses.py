@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from rodada.providers.clients import LoopClients
-from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
+from rodada.providers.construction import check_arguments, checked_options, fields_of_option, find_key, need_sdk
 from rodada.providers.openai_call import Call, Create, Opening, streamed_turn, whole_turn
 from rodada.providers.openai_client import checked_client, new_client
 from rodada.providers.openai_provider import OpenAIProvider
@@ -96,7 +96,7 @@ class OpenAIResponses(OpenAIProvider):
         self._fixed = _fixed_fields(model, max_output_tokens, checked_options(NAME, options or {}, ELSEWHERE))
         self._server_tools = checked_server_tools(NAME, server_tools, server_tool_fault)
         self._extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})
-        self._text = cast("Mapping[str, object]", self._extra.get("text") or self._fixed.get("text") or {})
+        self._text = fields_of_option(NAME, self._fixed, "text")
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else given.api_key
         super().__init__(model, LoopClients(NAME, lambda: new_client(key, base_url), given))
