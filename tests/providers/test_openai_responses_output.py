@@ -55,7 +55,7 @@ def test_whole_turn_keeps_every_item_and_says_what_came() -> None:
         native=(
             Piece(dump_json(thought), None),
             Piece(dump_json(say("Looking.", "commentary")), dump_json(bare_note)),
-            Piece(dump_json(future), dump_json(future)),
+            Piece(dump_json(future), None),  # its id, which it cannot lose, binds it to the thought
             Piece(dump_json(call()), dump_json(bare_call)),
         ),
         wire="openai_responses",

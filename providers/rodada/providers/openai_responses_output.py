@@ -159,8 +159,9 @@ def _parts(items: list[JsonObject]) -> Iterator[JsonObject]:
 
 def pieces_of(items: list[JsonObject]) -> tuple[Piece, ...]:
     """
-    The items of a turn as they are kept. What the vendor's own tools left is bound by its id, which it cannot lose, to
-    the reasoning before it: without that it would be refused, in every later request.
+    The items of a turn as they are kept. One whose id it cannot lose, such as the vendor's own tools leave, is bound by
+    it to the reasoning before it: without that it would be refused, in every later request. So it goes too, whatever it
+    is, for of two that belong together one alone would be refused as well.
     """
     bound = any(item.get("type") == "reasoning" for item in items)
     return tuple(_piece(item, bound) for item in items)
@@ -168,7 +169,7 @@ def pieces_of(items: list[JsonObject]) -> tuple[Piece, ...]:
 
 def _piece(item: JsonObject, bound: bool) -> Piece:
     hidden = item.get("type") == "reasoning" or "encrypted_content" in item
-    goes_too = bound and told_text(item.get("type")).endswith("_call") and item.get("type") not in WITH_OPTIONAL_ID
+    goes_too = bound and item.get("type") not in WITH_OPTIONAL_ID
     return Piece(dump_json(item), None if hidden or goes_too else dump_json(without_id(item)))
 
 

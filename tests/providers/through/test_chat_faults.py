@@ -138,30 +138,6 @@ def test_f043_f044_results_of_every_kind_are_texts_and_an_error_key_is_no_failur
     assert (first, json.loads(second)) == ("3.5", {"error": "none", "at": "noon"})
 
 
-@pytest.mark.parametrize("arguments", ['{"kg": 1}', "{}", '{"k'])
-def test_f047_f048_f050_no_call_of_a_cut_turn_runs_and_each_is_told_of_the_cut(gym: Gym, arguments: str) -> None:
-    outcome = gym.run(Turn("", [raw(arguments)], stop="cut"), DONE)
-    assert (gym.ran, statuses(outcome), outcome.rounds) == ([], [Status.NOT_EXECUTED], 1)
-    assert ENGLISH.not_executed_because(Reason.CUT) in text(gym.told[2]["content"])
-    assert gym.told[1]["tool_calls"]
-
-
-def test_f049_a_cut_that_the_server_does_not_tell_fails_and_does_not_poison_what_follows(gym: Gym) -> None:
-    outcome = gym.run(Turn("", [raw('{"kg": 1, "note": "abc')], word="tool_calls"), DONE)
-    assert (gym.ran, statuses(outcome)) == ([], [Status.FAILED])
-    assert (outcome.calls[0].arguments, outcome.status) == ('{"kg": 1, "note": "abc', RunStatus.COMPLETED)
-
-
-def test_f056_what_a_filter_left_is_no_answer(gym: Gym) -> None:
-    outcome = gym.run(Turn("I am sorry", word="content_filter"))
-    assert (outcome.status, outcome.reason, outcome.detail) == (
-        RunStatus.INCOMPLETE,
-        Reason.REFUSED,
-        "content_filter",
-    )
-    assert outcome.partial == "I am sorry"
-
-
 def test_f062_a_server_that_ignores_none_runs_nothing_in_the_closing_call(gym: Gym) -> None:
     outcome = gym.run(Turn("", [weigh(1)]), Turn("", [weigh(2)]), Turn("So far.", [weigh(3)]), max_rounds=1)
     assert (gym.ran, outcome.answer, outcome.answer_by) == ([1], "So far.", "model")
