@@ -85,6 +85,7 @@ def test_json_is_one_object_and_all_that_is_printed(desk: Desk) -> None:
                 "output_tokens": 2,
                 "reasoning_tokens": 1,
             },
+            "usage_is_whole": False,
             "still_running": [],
             "error": None,
             "transitions": [

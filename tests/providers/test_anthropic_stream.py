@@ -318,6 +318,12 @@ def test_f097_of_cumulative_counts_the_last_one_counts(given: JsonValue) -> None
     assert (turn.usage.input_tokens, turn.usage.output_tokens) == (1, expected)
 
 
+def test_f097_what_was_said_of_the_output_at_the_start_counts_no_turn() -> None:
+    told: JsonObject = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
+    turn = asked(stream_of(*SENT[:-2], frame(told), SENT[-1]))[0]
+    assert (turn.usage.input_tokens, turn.usage.output_tokens) == (1, None)
+
+
 def test_a_stream_that_says_nothing_any_more_ends_with_the_time_of_the_call() -> None:
     hurried = ModelRequest(conversation=ASKING.conversation, tools=TOOLS, stream=True, seconds=0.2)
     with pytest.raises(ProviderTimeout):

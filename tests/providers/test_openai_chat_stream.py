@@ -22,13 +22,11 @@ from rodada.statemachine import (
     ArgumentsDelta,
     Conversation,
     Delta,
-    Limits,
     ModelTurn,
     ReasoningDelta,
     Stop,
     Text,
     TextDelta,
-    ToolLoop,
 )
 from rodada.statemachine.errors import (
     ProviderAuthentication,
@@ -45,7 +43,6 @@ from rodada.statemachine.jsontext import JsonObject, JsonValue, parse_json
 from rodada.statemachine.messages import Usage as OurUsage
 from rodada.statemachine.messages import UserMessage
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
-from rodada.tools import tool
 from support.streams import cuts, data_of, stream_of
 
 KEY = "sk-secret-0123456789"
@@ -512,41 +509,3 @@ def test_one_connection_serves_call_after_call() -> None:
     with Loopback([Turn("Fine."), Body(COMPLETION), Turn("Fine.")]) as server:
         asyncio.run(scene(server))
         assert server.connections == 1
-
-
-def run(script: list[Reply]) -> tuple[list[str], str, str, Loopback]:
-    """
-    What a run of a streaming loop did: calls of the tool, its answer, and the words as they were heard.
-    """
-    done: list[str] = []
-
-    @tool(writes="notes")
-    def note(text: str) -> str:
-        """
-        Writes it down.
-        """
-        done.append(text)
-        return "ok"
-
-    async def scene(server: Loopback) -> tuple[str, str]:
-        provider = OpenAIChat("gpt-4.1", base_url=server.base_url("openai_chat"))
-        heard: list[str] = []
-        loop = ToolLoop(provider, tools=[note], stream=True, limits=Limits(max_attempts=2))
-        async with loop, loop.start("Note it.") as live:
-            async for event in live.events():
-                heard += [event.text] if isinstance(event, TextDelta) else []
-            return (await live.outcome()).answer, "".join(heard)
-
-    with Loopback(script) as server:
-        answer, heard = asyncio.run(scene(server))
-    return done, answer, heard, server
-
-
-@pytest.mark.parametrize("then", ["end", "drop", Failure(500)])
-def test_f089_f090_of_a_stream_that_broke_nothing_is_done_and_nothing_glued(then: object) -> None:
-    first = Turn("Hel", [Call("note", {"text": "first"})])
-    broken = Broken(first, 6, cast("Failure", then))
-    done, answer, heard, server = run([broken, Turn("Hello.", [Call("note", {"text": "second"})]), Turn("Done.")])
-    assert (done, answer, heard) == (["second"], "Done.", "HelHello.Done.")
-    assert (server.refusals, server.unplayed) == ((), 0)
-    assert "first" not in str(server.requests()[-1])

@@ -456,17 +456,6 @@ def run(script: list[Reply]) -> tuple[list[str], str, list[str], Loopback]:
     return done, answer, heard, server
 
 
-@pytest.mark.parametrize("then", ["end", "drop", Failure(500)])
-def test_f089_f090_of_a_stream_that_broke_nothing_is_done_and_nothing_glued(then: object) -> None:
-    first = Turn("Hel", [Call("note", {"text": "first"})])
-    broken = Broken(first, 14, cast("Failure", then))
-    done, answer, heard, server = run([broken, Turn("Hello.", [Call("note", {"text": "second"})]), Turn("Done.")])
-    assert (done, answer) == (["second"], "Done.")
-    assert (server.refusals, server.unplayed) == ((), 0)
-    assert "".join(heard) == "HelHello.Done."
-    assert "first" not in str(server.requests()[-1])
-
-
 def test_p2_a_stream_that_never_gets_whole_fails_the_run_without_an_answer() -> None:
     done, answer, _, _ = run([Broken(Turn("Hel"), 6, "drop"), Drop()])
     assert (done, answer) == ([], "")

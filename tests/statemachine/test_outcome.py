@@ -232,6 +232,7 @@ def test_the_json_of_an_outcome() -> None:
             "output_tokens": 2,
             "reasoning_tokens": None,
         },
+        "usage_is_whole": True,
         "still_running": ["a"],
         "error": None,
         "transitions": [
@@ -302,3 +303,18 @@ def test_what_failed_is_shown_with_its_facts() -> None:
         "code": "bad",
         "request_id": "r1",
     }
+
+
+@pytest.mark.parametrize(
+    ("told", "whole"),
+    [
+        ((), True),
+        ((TOLD, TOLD), True),
+        ((TOLD, Usage()), False),
+        ((TOLD, Usage(input_tokens=1)), False),
+        ((Usage(output_tokens=1),), False),
+    ],
+)
+def test_f098_totals_say_whether_every_call_told_its_tokens(told: tuple[Usage, ...], whole: bool) -> None:
+    run = after(START, STORED, CancelRequested("left"))
+    assert evolve(outcome_of(run), usages=told).usage_is_whole is whole

@@ -95,7 +95,11 @@ class StreamedMessage:
     def _begin(self, event: JsonObject) -> None:
         if self._message is not None:
             raise NotAMessage("a second message begins in it")
-        self._message = dict(_object(event.get("message"), "its message"))
+        message = dict(_object(event.get("message"), "its message"))
+        usage = message.get("usage")
+        if isinstance(usage, dict):  # of its output nothing is said yet: the number there counts no turn
+            message["usage"] = {key: value for key, value in usage.items() if key != "output_tokens"}
+        self._message = message
 
     def _begun(self) -> JsonObject:
         if self._message is None:

@@ -79,7 +79,7 @@ class Outcome(Generic[T_co]):
         model_calls: calls made, retries included.
         calls: every request, with what is true of it.
         unfinished: requests never executed or with unknown outcome.
-        usage: tokens of all turns together; None is "not told by any".
+        usage: tokens of all turns together; None is "not told by any". See `usage_is_whole`.
         usages: tokens of each model call; one that gave no turn told nothing.
         output: completed with `output_type`: the answer as a value of that type; otherwise None.
         still_running: ids of calls of which something still runs, such as a thread that cannot be stopped.
@@ -109,6 +109,14 @@ class Outcome(Generic[T_co]):
     transitions: tuple[Step, ...] = ()
     error: Failure | None = None
 
+    @property
+    def usage_is_whole(self) -> bool:
+        """
+        Whether each call told its input and its output; else `usage` holds what is known, and more was used. A call
+        that failed tells nothing.
+        """
+        return all(None not in (each.input_tokens, each.output_tokens) for each in self.usages)
+
     def to_json(self) -> JsonObject:
         """
         The outcome as one JSON object, as `rodada run --json` prints it.
@@ -128,6 +136,7 @@ class Outcome(Generic[T_co]):
             "calls": [_call_json(call) for call in self.calls],
             "unfinished": [{"id": each.id, "name": each.name} for each in self.unfinished],
             "usage": _usage_json(self.usage),
+            "usage_is_whole": self.usage_is_whole,
             "still_running": list(self.still_running),
             "error": _failure_json(self.error),
             "transitions": [_step_json(step) for step in self.transitions],

@@ -275,12 +275,25 @@ STAND_IN = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 
 
 @both_ways
-@pytest.mark.parametrize("wire", [wire for wire in THINKING if wire != "google"])
-def test_f061_history_of_another_vendor_gets_no_signature_behind_the_next_message(
+@every_wire
+def test_f061_behind_the_next_message_no_call_gets_a_signature_that_it_never_had(
     stage: Stage, wire: WireName, stream: bool
 ) -> None:
     earlier = Desk(stage, wire, stream).ask(ASK, Turn("Done.", reasoning=True))
     desk = Desk(stage, "google", stream)
-    desk.ask(ASK, Turn("Done."), before=earlier.conversation)
+    desk.ask(ASK, Turn("Done."), before=stored(earlier.conversation, reasoning=False))
     seals = [seal for turn in turns("google", desk.received[1].body) for seal in sealed(turn)]
     assert (len(seals), STAND_IN in seals) == (1, False)
+
+
+@both_ways
+def test_f061_a_call_that_was_mended_in_the_active_turn_gets_the_stand_in_which_is_logged(
+    stage: Stage, stream: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "rodada")
+    repeated: Part = {"functionCall": {"id": "a", "name": "look", "args": {}}, "thoughtSignature": "c2lnMg=="}
+    desk = Desk(stage, "google", stream)
+    desk.ask(candidate_of(*SIGNED[0]), candidate_of(repeated), Turn("Done."))
+    assert [sealed(turn) for turn in turns("google", desk.received[2].body)] == [["c2lnMQ=="], [STAND_IN]]
+    logged = [record.getMessage() for record in caplog.records]
+    assert [line for line in logged if "stand_ins" in line] == ["event=request.stand_ins wire=google calls=1"]
