@@ -77,6 +77,12 @@ def test_what_was_stored_before_means_what_it_means_now() -> None:
     assert sample("run-1.json") == sample("run-2.json")
 
 
+def test_a_run_of_format_1_expires_nothing_and_says_the_new_sentences_in_its_own_language() -> None:
+    run = sample("run-1.json")
+    assert [call.within_ms for call in run.plan.calls] == [None] * len(run.plan.calls)
+    assert (run.wording.expired, run.wording.nobody_asked) == (PORTUGUESE.expired, PORTUGUESE.nobody_asked)
+
+
 def test_conversation_1_means_what_it_meant() -> None:
     conversation = Conversation.from_json(stored("conversation-1.json"))
     assert conversation.id == "conversation_0f8fad5bd9cb469fa16570867728950e"

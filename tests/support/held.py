@@ -141,6 +141,7 @@ class HeldTool:
         stubborn: bool = False,
         thread: bool = False,
         approvals: int = 0,
+        within_ms: int | None = None,
         own_seconds: float | Literal["usual"] | None = "usual",
         writes: str = "",
         declared: bool = True,
@@ -151,13 +152,14 @@ class HeldTool:
         self._stubborn = stubborn
         self._thread = thread
         self._approvals = approvals
+        self._within_ms = within_ms
         self._own_seconds = own_seconds
         self._touches = Touches(writes=frozenset(filter(None, [writes]))) if declared else EVERYTHING
         self.declared = declared
         self.settings: list[CallSetting] = []
 
     def planned(self, request: ToolRequest) -> PlannedCall | None:
-        return PlannedCall(request.id, self._kind, self._approvals, requester_counts=False)
+        return PlannedCall(request.id, self._kind, self._approvals, requester_counts=False, within_ms=self._within_ms)
 
     def seconds(self, usual: float | None) -> float | None:
         own = self._own_seconds

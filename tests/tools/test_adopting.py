@@ -18,7 +18,7 @@ from rodada.statemachine.messages import Status
 from rodada.statemachine.plan import Kind
 from rodada.statemachine.ports import AnyTool, CallSetting
 from rodada.statemachine.request import ToolDeclaration
-from rodada.tools import Context, ToolDefinitionError, ToolOptions, adopt, tool
+from rodada.tools import Approval, Context, ToolDefinitionError, ToolOptions, adopt, tool
 from support.tool_calls import request, told
 
 SCHEMA = {
@@ -271,7 +271,13 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
 
 def test_an_adopted_tool_has_the_options_that_a_decorated_one_has() -> None:
     options: dict[str, ToolOptions] = {
-        "weather": {"reads": "sky", "needs_approval": 2, "timeout": 5, "errors": "message", "thread": "caller"}
+        "weather": {
+            "reads": "sky",
+            "needs_approval": Approval(count=2),
+            "timeout": 5,
+            "errors": "message",
+            "thread": "caller",
+        }
     }
     (made,) = adopt([FORMS["Chat"]], {"weather": weather}, options)
     decorated = tool(name="weather", **options["weather"])(weather)

@@ -17,7 +17,7 @@ from rodada.statemachine.plan import Kind, PlannedCall
 from rodada.statemachine.ports import AnyTool, CallSetting
 from rodada.statemachine.request import ToolDeclaration
 from rodada.statemachine.scheduling import EVERYTHING
-from rodada.tools import Tool, ToolDefinitionError, tool
+from rodada.tools import Approval, Tool, ToolDefinitionError, tool
 from support.tool_calls import request, told
 
 
@@ -170,7 +170,7 @@ def test_what_is_no_function_is_refused() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"needs_approval": -1},
+        {"needs_approval": 2},
         {"needs_approval": "yes"},
         {"timeout": 0},
         {"timeout": float("nan")},
@@ -238,7 +238,7 @@ def test_resources_are_one_name_or_several_and_none_is_not_nothing() -> None:
 def test_a_call_is_planned_with_its_kind_and_approvals_and_not_at_all_with_bad_arguments() -> None:
     ran: list[int] = []
 
-    @tool(needs_approval=2, idempotent=True)
+    @tool(needs_approval=Approval(count=2), idempotent=True)
     def pay(euros: int) -> None:
         ran.append(euros)
 

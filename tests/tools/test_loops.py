@@ -15,7 +15,7 @@ from rodada.providers.scripted import Call, Scripted, Turn
 from rodada.statemachine import Limits, Origin, Outcome, RunStatus, Status, Stop, ToolLoop
 from rodada.statemachine.plan import Kind
 from rodada.statemachine.ports import AnyTool, CallSetting
-from rodada.tools import Context, LoopTool, ToolDefinitionError, loop_tool, tool
+from rodada.tools import Approval, Context, LoopTool, ToolDefinitionError, loop_tool, tool
 from rodada.tools.loops import inherited
 from support.clock import START, HeldClock
 from support.held import HeldProvider
@@ -244,7 +244,7 @@ def test_nobody_is_asked_inside_and_the_run_goes_on() -> None:
 
 
 def test_the_whole_call_can_need_an_approval() -> None:
-    nested = expert(needs_approval=2, reads="weights")
+    nested = expert(needs_approval=Approval(count=2), reads="weights")
     planned = nested.planned(request("expert", '{"message":"x"}'))
     assert planned is not None
     assert (planned.approvals, planned.kind) == (2, Kind.READ)

@@ -41,6 +41,24 @@ def waits_for_decision(run: Run, request_id: str) -> bool:
     return run.plan.call(request_id).approvals > 0 and decision(run, request_id) is None
 
 
+def decided_until(run: Run, request_id: str) -> int | None:
+    """
+    The time of the run, in milliseconds, up to which a request in hand may be approved; None is without end.
+    """
+    within = None if run.plan.position(request_id) is None else run.plan.call(request_id).within_ms
+    return None if within is None or run.asked_ms is None else run.asked_ms + within
+
+
+def expiring(run: Run) -> tuple[tuple[str, int], ...]:
+    """
+    The requests that wait for a decision and do so for a time only, each with that time's end.
+    """
+    if run.asked_ms is None:
+        return ()
+    ends = ((request_id, decided_until(run, request_id)) for request_id in undecided(run))
+    return tuple((request_id, end) for request_id, end in ends if end is not None)
+
+
 def leaves_something(run: Run) -> bool:
     """
     Whether there is a request that was not denied.

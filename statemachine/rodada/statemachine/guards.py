@@ -6,7 +6,7 @@ read by the machine, the checker, the diagrams and the record under its own name
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
-from rodada.statemachine.approvals import leaves_something, undecided, waits_for_decision, with_vote
+from rodada.statemachine.approvals import decided_until, leaves_something, undecided, waits_for_decision, with_vote
 from rodada.statemachine.events import ApprovalDecided, CallFailed, Event, ToolFinished, TurnReceived
 from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, ToolResult
 from rodada.statemachine.run import Run, seconds_left
@@ -173,6 +173,14 @@ def first_vote(run: Run, event: ApprovalDecided) -> bool:
     Is the vote a no, or the first yes of this person on the request?
     """
     return not event.yes or all(vote.by != event.by for vote in run.votes_on(event.id))
+
+
+def in_time(run: Run, event: ApprovalDecided) -> bool:
+    """
+    Is the vote a no, or a yes within the time that the plan gives for it?
+    """
+    end = decided_until(run, event.id)
+    return not event.yes or end is None or event.mono_ms < end
 
 
 def enough_approvers(run: Run, event: ApprovalDecided) -> bool:

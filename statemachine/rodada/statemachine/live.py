@@ -91,23 +91,29 @@ class LiveRun(Generic[T_co]):
         """
         self._post_from_anywhere(lambda driver: driver.post(CancelRequested(detail)))
 
-    def approve(self, call_id: str, *, by: str, via: str = "") -> None:
+    def approve(self, call_id: str, *, by: str, via: str = "", digest: str | None = None) -> None:
         """
-        Approve a request. `by` is who, by the host's own authentication, never from the model.
+        Approve a request.
+
+        Args:
+            call_id: of the request.
+            by: who, by the host's own authentication, never from the model.
+            via: through which channel.
+            digest: of the arguments that they saw, as in `ApprovalAsked`; None where the host makes sure of it.
 
         Raises:
-            InvalidValue: no such request waits for a decision.
+            InvalidValue: no such request waits for a decision, or its arguments are others.
         """
-        self._decide(ApprovalDecided(call_id, True, by, via))
+        self._decide(ApprovalDecided(call_id, True, by, via), digest)
 
-    def deny(self, call_id: str, *, by: str, via: str = "", reason: str = "") -> None:
+    def deny(self, call_id: str, *, by: str, via: str = "", reason: str = "", digest: str | None = None) -> None:
         """
-        Deny a request; the model is told who denied it and why.
+        Deny a request; the model is told who denied it and why. The arguments are those of `approve`.
 
         Raises:
-            InvalidValue: no such request waits for a decision.
+            InvalidValue: no such request waits for a decision, or its arguments are others.
         """
-        self._decide(ApprovalDecided(call_id, False, by, via, reason))
+        self._decide(ApprovalDecided(call_id, False, by, via, reason), digest)
 
     async def outcome(self) -> Outcome[T_co]:
         """
@@ -119,7 +125,7 @@ class LiveRun(Generic[T_co]):
         """
         return await asyncio.shield(self._entered())
 
-    def _decide(self, event: ApprovalDecided) -> None:
+    def _decide(self, event: ApprovalDecided, digest: str | None) -> None:
         if not event.by.strip():
             raise InvalidValue("decision", "it needs somebody: pass by=... from the host's authentication")
         driver = self._driver
@@ -128,6 +134,8 @@ class LiveRun(Generic[T_co]):
             raise InvalidValue(
                 "decision", f"{event.id!r} does not wait for one; these do: {', '.join(waiting) or 'none'}"
             )
+        if digest is not None and digest != driver.run.request(event.id).digest:
+            raise InvalidValue("decision", f"{event.id!r} has other arguments than those that were decided on")
         self._post_from_anywhere(lambda driver: driver.post(event))
 
     def _post_from_anywhere(self, post: Callable[[AsyncioDriver], None]) -> None:

@@ -35,6 +35,7 @@ class PlannedCall:
         after: ids of earlier requests of the turn that must have their results first.
         deterministic: whether code alone decides the result: the model delegated what code could do.
         refused: whether it did not pass its checks: it will not run, so nobody is asked about it.
+        within_ms: milliseconds from the question on in which it may be approved; None is without end.
     """
 
     id: str
@@ -44,6 +45,7 @@ class PlannedCall:
     after: tuple[str, ...] = ()
     deterministic: bool = False
     refused: bool = False
+    within_ms: int | None = None
 
 
 @frozen

@@ -8,6 +8,7 @@ from attrs import evolve, field, frozen
 
 from rodada.statemachine.codec import decode, document, encode, read_document
 from rodada.statemachine.conversation import Conversation
+from rodada.statemachine.earlier_runs import as_run_2
 from rodada.statemachine.errors import FormatError, InvalidValue
 from rodada.statemachine.events import Failure
 from rodada.statemachine.jsontext import JsonObject, JsonValue
@@ -238,7 +239,7 @@ class Run:
             FormatError: not a run, or a later format.
         """
         version, content = read_document(FORMAT, VERSION, value)
-        content = content if version < SINCE else media_inside(content)
+        content = as_run_2(content) if version < SINCE else media_inside(content)
         try:
             return coherent(settled(decode(cls, content)))
         except InvalidValue as error:

@@ -73,6 +73,7 @@ from rodada.statemachine.guards import (
     first_flaw,
     first_vote,
     has_reason,
+    in_time,
     is_cut,
     is_flawed,
     is_paused,
@@ -223,9 +224,10 @@ TABLE: tuple[AnyRow, ...] = (
     # People decide.
     Row("requesters_vote_set_aside", AWAIT_APPROVAL, ApprovalDecided, stay, AWAIT_APPROVAL, when=(vote_awaited,), unless=(not_the_requester,)),
     Row("second_vote_set_aside", AWAIT_APPROVAL, ApprovalDecided, stay, AWAIT_APPROVAL, when=(vote_awaited, not_the_requester), unless=(first_vote,)),
-    Row("vote_kept", AWAIT_APPROVAL, ApprovalDecided, keep_vote, AWAIT_APPROVAL, when=(vote_awaited, not_the_requester, first_vote), unless=(enough_approvers,)),
-    Row("approved_started", AWAIT_APPROVAL, ApprovalDecided, start_approved, EXECUTE_TOOLS, when=(vote_awaited, not_the_requester, first_vote, enough_approvers, leaves_something_to_run)),
-    Row("all_denied", AWAIT_APPROVAL, ApprovalDecided, append_denied, APPEND_HISTORY, when=(vote_awaited, not_the_requester, first_vote, enough_approvers), unless=(leaves_something_to_run,)),
+    Row("late_vote_set_aside", AWAIT_APPROVAL, ApprovalDecided, stay, AWAIT_APPROVAL, when=(vote_awaited, not_the_requester, first_vote), unless=(in_time,)),
+    Row("vote_kept", AWAIT_APPROVAL, ApprovalDecided, keep_vote, AWAIT_APPROVAL, when=(vote_awaited, not_the_requester, first_vote, in_time), unless=(enough_approvers,)),
+    Row("approved_started", AWAIT_APPROVAL, ApprovalDecided, start_approved, EXECUTE_TOOLS, when=(vote_awaited, not_the_requester, first_vote, in_time, enough_approvers, leaves_something_to_run)),
+    Row("all_denied", AWAIT_APPROVAL, ApprovalDecided, append_denied, APPEND_HISTORY, when=(vote_awaited, not_the_requester, first_vote, in_time, enough_approvers), unless=(leaves_something_to_run,)),
     Row("cancel_in_approval", AWAIT_APPROVAL, CancelRequested, withdraw_at_cancel, APPEND_HISTORY),
     Row("deadline_in_approval", AWAIT_APPROVAL, DeadlinePassed, withdraw_at_deadline, APPEND_HISTORY),
 

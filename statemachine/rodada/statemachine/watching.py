@@ -79,11 +79,24 @@ class ToolEnded(Notice):
 class ApprovalAsked(Notice):
     """
     A request waits for a decision.
+
+    Attributes:
+        id: of the request.
+        name: of the tool.
+        arguments: their text.
+        digest: of the arguments; give it back with a decision, so that it is one on these.
+        approvals: how many distinct people must approve.
+        requester_counts: whether the run's own actor may be one of them.
+        within: seconds in which they may; None is without end.
     """
 
     id: str
     name: str
     arguments: str
+    digest: str = ""
+    approvals: int = 1
+    requester_counts: bool = True
+    within: float | None = None
 
 
 @frozen

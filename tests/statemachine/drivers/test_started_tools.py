@@ -8,6 +8,7 @@ from typing import Literal
 import pytest
 
 from rodada.statemachine import (
+    ApprovalAsked,
     Kind,
     Limits,
     Origin,
@@ -18,6 +19,7 @@ from rodada.statemachine import (
     Status,
     ToolRequest,
 )
+from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.ports import CallSetting
 from support.clock import START, idle
 from support.held import HeldCall, HeldTool
@@ -302,6 +304,49 @@ def test_a_denial_is_told_with_who_and_why() -> None:
     outcome = play(scene)
     assert [("a", Status.DENIED)] == statuses(outcome)
     assert "Not executed: denied by ana. Too expensive." == outcome.calls[0].text
+
+
+def test_two_others_must_approve_and_the_actor_or_one_of_them_twice_are_not_two() -> None:
+    async def scene() -> tuple[Outcome, list[int]]:
+        a = HeldTool("a", approvals=2)
+        it = Scene(tools=(a,))
+        started: list[int] = []
+        async with it.loop.start("hello", origin=Origin(actor="eva")) as live:
+            await it.asks("a")
+            for who in ("eva", "ana", "ana", "eva", "bob"):
+                live.approve(live_request(it), by=who)
+                await idle()
+                started.append(len(a.calls))
+            a.calls[0].finish()
+            await it.says("done")
+            return await live.outcome(), started
+
+    outcome, started = play(scene)
+    assert [0, 0, 0, 0, 1] == started
+    asked = rows(outcome).index("approval_asked")
+    assert [
+        *("requesters_vote_set_aside", "vote_kept", "second_vote_set_aside"),
+        *("requesters_vote_set_aside", "approved_started"),
+    ] == rows(outcome)[asked + 1 : asked + 6]
+
+
+def test_a_decision_on_other_arguments_is_refused() -> None:
+    async def scene() -> Outcome:
+        a = HeldTool("a", approvals=1)
+        it = Scene(tools=(a,))
+        async with it.start() as live:
+            await it.asks("a")
+            for decide in (live.approve, live.deny):
+                with pytest.raises(InvalidValue, match="has other arguments than those that were decided on"):
+                    decide(live_request(it), by="ana", digest="0" * 64)
+            asked = await anext(notice async for notice in live.events(after=0) if isinstance(notice, ApprovalAsked))
+            live.approve(asked.id, by="ana", digest=asked.digest)
+            await idle()
+            a.calls[0].finish()
+            await it.says("done")
+            return await live.outcome()
+
+    assert RunStatus.COMPLETED is play(scene).status
 
 
 def live_request(it: Scene) -> str:

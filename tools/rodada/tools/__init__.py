@@ -3,6 +3,7 @@ Functions become tools: their schema, their checks, and one true result for ever
 """
 
 from rodada.tools.adopting import adopt as adopt
+from rodada.tools.approval import Approval as Approval
 from rodada.tools.context import Context as Context
 from rodada.tools.decorator import Tool as Tool
 from rodada.tools.decorator import tool as tool

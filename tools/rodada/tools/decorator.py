@@ -15,6 +15,7 @@ from rodada.statemachine.ports import CallSetting, ToolCall
 from rodada.statemachine.request import ToolDeclaration
 from rodada.statemachine.scheduling import EVERYTHING, Touches
 from rodada.statemachine.toolbox import RefusedCall
+from rodada.tools.approval import gated
 from rodada.tools.arguments import Checks, Refusal, argument_model
 from rodada.tools.calls import FunctionCall
 from rodada.tools.context import Context
@@ -65,10 +66,11 @@ class Tool(Generic[P, R]):
         """
         Kind and approvals of a call; None when its arguments will be refused.
         """
-        if isinstance(self.arguments.check(request), Refusal):
+        arguments = self.arguments.check(request)
+        if isinstance(arguments, Refusal):
             return None
-        approvals, deterministic = int(self.options.needs_approval), self.options.deterministic
-        return PlannedCall(request.id, self.options.kind, approvals, deterministic=deterministic)
+        call = PlannedCall(request.id, self.options.kind, deterministic=self.options.deterministic)
+        return gated(call, self.options.needs_approval, arguments)
 
     def seconds(self, usual: float | None) -> float | None:
         """

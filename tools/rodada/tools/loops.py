@@ -19,6 +19,7 @@ from rodada.statemachine.ports import CallSetting, ToolCall
 from rodada.statemachine.request import ToolDeclaration
 from rodada.statemachine.states import RunStatus
 from rodada.statemachine.toolbox import RefusedCall
+from rodada.tools.approval import NeedsApproval
 from rodada.tools.arguments import Refusal, argument_model
 from rodada.tools.decorator import Tool
 from rodada.tools.definitions import legal_name
@@ -65,7 +66,7 @@ def loop_tool(
     writes: Resources = None,
     exclusive: bool = False,
     idempotent: bool = False,
-    needs_approval: bool | int = False,
+    needs_approval: NeedsApproval = False,
     timeout: float | Usual | None = None,
     max_result_chars: int | Usual | None = Usual.USUAL,
     on_cut: OnCut | None = None,

@@ -14,6 +14,7 @@ from rodada.statemachine.limits import COUNTS
 from rodada.statemachine.messages import ToolRequest, ToolResult
 from rodada.statemachine.plan import Kind
 from rodada.statemachine.scheduling import EVERYTHING, Touches
+from rodada.tools.approval import NeedsApproval, may_be_needed
 from rodada.tools.errors import ToolDefinitionError
 from rodada.tools.signatures import is_async
 
@@ -64,7 +65,7 @@ class Options:
         exclusive: whether no other call may run beside it, whatever it touches.
         deterministic: whether the arguments alone decide the result, and nothing is touched.
         idempotent: whether the same call may run twice with the effect of once.
-        needs_approval: whether somebody must approve a call, or how many must.
+        needs_approval: whether somebody must approve a call, who, or a function from the arguments to that.
         timeout: seconds that a call may take; None is unlimited.
         thread: where a sync function runs: in one of our own threads, or in the caller's.
         errors: what the model is told of an exception: its class, or its message too.
@@ -81,7 +82,7 @@ class Options:
     exclusive: bool = False
     deterministic: bool = False
     idempotent: bool = False
-    needs_approval: bool | int = False
+    needs_approval: NeedsApproval = False
     timeout: float | Usual | None = Usual.USUAL
     thread: Thread = "pool"
     errors: Errors = "class"
@@ -96,7 +97,8 @@ class Options:
         _check("deterministic", _is_flag(self.deterministic), "True or False", self.deterministic)
         _check("deterministic", self._may_be_deterministic, "True only where nothing is read or written", True)
         _check("idempotent", _is_flag(self.idempotent), "True or False", self.idempotent)
-        _check("needs_approval", _is_count(self.needs_approval), "True, False or how many", self.needs_approval)
+        people = "True, False, an Approval, or a function from the arguments to one of these that is not async"
+        _check("needs_approval", may_be_needed(self.needs_approval), people, self.needs_approval)
         _check("timeout", _is_timeout(self.timeout), "seconds above 0, or None for unlimited", self.timeout)
         _check("thread", self.thread in ("pool", "caller"), '"pool" or "caller"', self.thread)
         _check("thread", self._may_choose_thread, '"caller" only where the function is not deterministic', self.thread)
@@ -175,7 +177,9 @@ class ToolOptions(TypedDict, total=False):
         deterministic: the arguments alone decide the result, and nothing is touched. Each distinct argument set is
             computed once a run, a sync function in place, where no timeout can cut it off; the outcome marks the calls.
         idempotent: whether the same call may run twice with the effect of once.
-        needs_approval: whether somebody must approve each call, or how many must.
+        needs_approval: whether somebody must approve a call before it runs; an `Approval` says how many must, whether
+            the run's own actor counts, and how long they may take. A function says it of the arguments, which are
+            valid then: `needs_approval=lambda a: a["euros"] > 100`; where it raises, somebody must.
         timeout: seconds that a call may take, waiting for a thread included; None is unlimited; not given, the limit
             of the run.
         thread: where a sync function runs. "pool": in one of our own threads. "caller", for what is bound to a thread,
@@ -195,7 +199,7 @@ class ToolOptions(TypedDict, total=False):
     exclusive: bool
     deterministic: bool
     idempotent: bool
-    needs_approval: bool | int
+    needs_approval: NeedsApproval
     timeout: float | Usual | None
     thread: Thread
     errors: Errors
@@ -256,10 +260,6 @@ def _are_texts(given: Iterable[object]) -> bool:
 
 def _is_flag(given: object) -> bool:
     return isinstance(given, bool)
-
-
-def _is_count(given: object) -> bool:
-    return isinstance(given, int) and given >= 0
 
 
 def _is_timeout(given: object) -> bool:

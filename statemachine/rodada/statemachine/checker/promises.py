@@ -379,6 +379,18 @@ def a_denial_is_told(step: Taken) -> bool:
     return {result.id for result in entry.results if result.status is Status.DENIED} == voted
 
 
+def a_late_yes_approves_nothing(step: Taken) -> bool:
+    """
+    P5: what nobody approved in time is not approved.
+    """
+    before, event = step.before, step.event
+    if not isinstance(event, ApprovalDecided) or not event.yes or before.asked_ms is None:
+        return True
+    within = next((call.within_ms for call in before.plan.calls if call.id == event.id), None)
+    late = within is not None and event.mono_ms >= before.asked_ms + within
+    return not late or step.after == before
+
+
 def one_closing_call(step: Taken) -> bool:
     """
     P4: a reply to the closing call ends the run, or is appended as plain words without requests.
@@ -466,6 +478,7 @@ STEP_PROMISES: tuple[StepPromise, ...] = (
     results_are_true_and_kept,
     nothing_running_is_settled,
     a_denial_is_told,
+    a_late_yes_approves_nothing,
     one_closing_call,
     a_turn_is_kept_as_received,
     an_answer_is_whole_and_says_something,

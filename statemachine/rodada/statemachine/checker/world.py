@@ -90,7 +90,7 @@ def _honest(scene: Scene, run: Run, waiting: tuple[object, ...]) -> Iterator[Eve
             case StartTool():
                 yield from (_finished(order.id, status) for status in _STARTED)
             case AskApproval():
-                yield from _decisions(order.id)
+                yield from _decisions(run, order.id)
             case _:
                 pass
     if run.state not in ENDS:
@@ -118,7 +118,7 @@ def _dishonest(scene: Scene, run: Run, waiting: tuple[object, ...]) -> Iterator[
         if request_id not in going:
             yield _finished(request_id, Status.SUCCEEDED)
         if request_id not in asked:
-            yield from _decisions(request_id)
+            yield from _decisions(run, request_id)
     if AskModel in awaited:
         yield from _ids_used_before(run)
     if run.state in ENDS:
@@ -139,10 +139,12 @@ def _failures(call: int) -> Iterator[Event]:
     yield CallFailed(call, REFUSED)
 
 
-def _decisions(request_id: str) -> Iterator[Event]:
+def _decisions(run: Run, request_id: str) -> Iterator[Event]:
     yield ApprovalDecided(request_id, True, REQUESTER)
     yield from (ApprovalDecided(request_id, True, who) for who in OTHERS)
     yield ApprovalDecided(request_id, False, OTHERS[0], reason="no")
+    if any(call.id == request_id and call.within_ms is not None for call in run.plan.calls):
+        yield ApprovalDecided(request_id, True, OTHERS[0], mono_ms=TOO_LONG_MS)
 
 
 def _finished(request_id: str, status: Status) -> Event:
@@ -184,7 +186,7 @@ def _plans(scene: Scene, requests: tuple[ToolRequest, ...]) -> Iterator[Plan]:
 
 
 def _gated(approvers: int, calls: tuple[PlannedCall, ...]) -> Iterator[Plan]:
-    first = evolve(calls[0], approvals=approvers, requester_counts=False)
+    first = evolve(calls[0], approvals=approvers, requester_counts=False, within_ms=TOO_LONG_MS)
     rest = calls[1:]
     yield one_after_another((first, *rest))
     if rest:

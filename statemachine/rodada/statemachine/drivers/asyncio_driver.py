@@ -17,6 +17,7 @@ from attrs import evolve, frozen
 
 from rodada.statemachine.drivers.clock import SystemClock, pause, within
 from rodada.statemachine.drivers.deadline import Deadline
+from rodada.statemachine.drivers.expiry import Expiry
 from rodada.statemachine.drivers.tool_run import ToolRun, failed
 from rodada.statemachine.errors import LoopError, ProviderError, ProviderGarbled, ProviderTimeout, UnexpectedEvent
 from rodada.statemachine.events import (
@@ -58,7 +59,7 @@ BACKOFF_SECONDS, LONGEST_BACKOFF = 0.5, 8.0
 LONGEST_WAIT = 86_400.0  # what a vendor asks may be anything, infinity too
 
 STILL_REFUSED = "Its arguments did not pass their checks when the turn was received, so it was not run."
-NOBODY, NOBODY_TO_ASK = "the engine", "Nobody can be asked in this run."
+ENGINE = "the engine"
 Listen = Callable[[Notice], None]
 
 
@@ -117,6 +118,7 @@ class AsyncioDriver:
         self._tools: dict[str, ToolRun] = {}
         self._crash: BaseException | None = None
         self._deadline = Deadline(ports.clock, lambda: self.post(DeadlinePassed()))
+        self._expiry = Expiry(ports.clock, self._expired)
         self._heard = ""
 
     @property
@@ -166,6 +168,7 @@ class AsyncioDriver:
         while not self._inbox:
             self._woken.clear()
             self._deadline.follow(self.run, self.mono_ms)
+            self._expiry.follow(self.run, self.mono_ms)
             await self._woken.wait()
             if self._crash is not None:
                 raise self._crash
@@ -212,14 +215,30 @@ class AsyncioDriver:
             case StopTool():
                 self._tools[effect.id].stop(seconds_left(self.run, self.mono_ms))
             case AskApproval():
-                request = self.run.request(effect.id)
-                self._tell(ApprovalAsked(request.id, request.name, request.raw))
-                if not self._ports.asks:
-                    self.post(ApprovalDecided(request.id, False, NOBODY, reason=NOBODY_TO_ASK))
+                self._ask_people(effect)
             case Abandon():
                 self._abandon(effect.order)
             case _:
                 assert_never(effect)
+
+    def _ask_people(self, order: AskApproval) -> None:
+        request, planned = self.run.request(order.id), self.run.plan.call(order.id)
+        within = None if planned.within_ms is None else planned.within_ms / 1000
+        asked = ApprovalAsked(
+            request.id,
+            request.name,
+            request.raw,
+            digest=request.digest,
+            approvals=planned.approvals,
+            requester_counts=planned.requester_counts,
+            within=within,
+        )
+        self._tell(asked)
+        if not self._ports.asks:
+            self.post(ApprovalDecided(request.id, False, ENGINE, "nobody asked", self.run.wording.nobody_asked))
+
+    def _expired(self, request_id: str) -> None:
+        self.post(ApprovalDecided(request_id, False, ENGINE, "expired", self.run.wording.expired))
 
     def _spawn(self, order: Order, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work, name=f"rodada {type(order).__name__}")
@@ -376,6 +395,7 @@ class AsyncioDriver:
 
     async def _close(self) -> None:
         self._deadline.cancel()
+        self._expiry.cancel()
         open_tasks = {*self._tasks.values(), *self._dropped}
         for task in open_tasks:
             task.cancel()

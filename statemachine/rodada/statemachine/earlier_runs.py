@@ -1,0 +1,27 @@
+"""
+Runs as earlier formats hold them, with what was added since.
+"""
+
+from rodada.statemachine.jsontext import JsonObject, JsonValue
+from rodada.statemachine.wording import ENGLISH, LANGUAGES
+
+TEXTS_OF_2 = ("expired", "nobody_asked")
+
+
+def as_run_2(content: JsonObject) -> JsonObject:
+    """
+    The content of a run of format 1 in that of format 2: nothing expires, and the engine says the new sentences in the
+    language of the others.
+    """
+    plan, wording = _object(content.get("plan")), _object(content.get("wording"))
+    calls = plan.get("calls")
+    planned: list[JsonValue] = (
+        [{"within_ms": None, **_object(call)} for call in calls] if isinstance(calls, list) else []
+    )
+    own = LANGUAGES.get(str(wording.get("language")), ENGLISH)
+    said: JsonObject = {name: getattr(own, name) for name in TEXTS_OF_2}
+    return {**content, "plan": {**plan, "calls": planned}, "wording": {**said, **wording}}
+
+
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
