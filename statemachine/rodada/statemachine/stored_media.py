@@ -55,7 +55,7 @@ def media_inside(content: JsonObject) -> JsonObject:
         FormatError: no `media`, bytes that have another digest than the one they are stored under, or a medium whose
             bytes are not there.
     """
-    media = content.get("media")
+    media = _field(content, "media", "$")
     if not isinstance(media, dict):
         raise FormatError("$.media", "expected the media of the document by their digests")
     rest: JsonObject = {key: value for key, value in content.items() if key != "media"}
@@ -83,7 +83,13 @@ def _filled(value: JsonValue, held: dict[str, str], path: str, depth: int) -> Js
         return value
     if value.get("type") != "Media":
         return {key: _filled(each, held, f"{path}.{key}", depth + 1) for key, each in value.items()}
-    digest = value.get("digest")
+    digest = _field(value, "digest", path)
     if not isinstance(digest, str) or digest not in held:
         raise FormatError(f"{path}.digest", "expected the digest of one of $.media")
     return {**{key: each for key, each in value.items() if key != "digest"}, "data": held[digest]}
+
+
+def _field(value: JsonObject, name: str, path: str) -> JsonValue:
+    if name not in value:
+        raise FormatError(path, f"lacks {name}")
+    return value[name]
