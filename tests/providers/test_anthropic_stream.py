@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from rodada.providers.anthropic import Anthropic
 from rodada.providers.anthropic_stream import StreamedMessage
+from rodada.providers.anthropic_wire import said_in
 from rodada.providers.loopback import Body, Broken, Call, Failure, Loopback, Raw, Reply, Turn
 from rodada.providers.loopback.anthropic.stream import frames
 from rodada.providers.loopback.frames import frame
+from rodada.providers.paragraphs import Paragraphs
 from rodada.providers.sse import event_data
 from rodada.statemachine import ArgumentsDelta, Conversation, Delta, ModelTurn, ReasoningDelta, Stop, Text, TextDelta
 from rodada.statemachine.errors import (
@@ -51,6 +53,8 @@ def block(kind: str, text: str, other: str, fields: JsonObject) -> JsonObject:
         "thinking": {"thinking": text, "signature": other},
         "redacted_thinking": {"data": text},
         "tool_use": {"id": text, "name": other, "input": fields},
+        "server_tool_use": {"id": text, "name": other, "input": fields},
+        "web_search_tool_result": {"tool_use_id": text, "content": []},
         "block_of_tomorrow": {"more": fields},
     }
     return {"type": kind, **kinds[kind]}
@@ -58,7 +62,12 @@ def block(kind: str, text: str, other: str, fields: JsonObject) -> JsonObject:
 
 blocks = st.builds(
     block,
-    st.sampled_from(["text", "thinking", "redacted_thinking", "tool_use", "block_of_tomorrow"]),
+    st.sampled_from(
+        [
+            *("text", "thinking", "redacted_thinking", "tool_use"),
+            *("server_tool_use", "web_search_tool_result", "block_of_tomorrow"),
+        ]
+    ),
     texts,
     texts,
     objects,
@@ -107,7 +116,7 @@ def test_any_message_is_put_together_as_it_would_have_come_whole(message: JsonOb
     assert streamed.broken == {}
     said = "".join(each.text for each in heard if isinstance(each, TextDelta))
     content = cast("list[JsonObject]", message["content"])
-    assert said == "".join(str(block["text"]) for block in content if block["type"] == "text")
+    assert said == "".join(map(Paragraphs().heard, map(said_in, content)))
 
 
 @given(messages(), st.integers(0, 200))

@@ -24,6 +24,7 @@ from rodada.providers.anthropic_wire import (
     Traits,
     body_of,
     pairing_fault,
+    said_before,
     server_tool_fault,
     thinks_first,
     to_messages,
@@ -247,7 +248,7 @@ class Anthropic:
         try:
             if "text/event-stream" not in reply.http_response.headers.get("content-type", ""):
                 return turn_of((await reply.read()).decode(), request)
-            streamed = StreamedMessage()
+            streamed = StreamedMessage(said_before(request))
             events = event_data(reply.iter_bytes())
             try:
                 async for data in events:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, groupby
 
-from rodada.providers.anthropic_wire import LEGAL, WIRE, piece_of
+from rodada.providers.anthropic_wire import LEGAL, WIRE, piece_of, said_in
 from rodada.providers.import_reading import (
     Place,
     content_at,
@@ -26,6 +26,7 @@ from rodada.providers.import_steps import Call, Result, Step, Turn, said_between
 from rodada.providers.imported import Change, Imported
 from rodada.providers.importing import UNANSWERED, Source, repaired
 from rodada.providers.json_body import raw_arguments
+from rodada.providers.paragraphs import Paragraphs
 from rodada.statemachine.jsontext import JsonObject, JsonValue, parse_object
 from rodada.statemachine.messages import Media, Part, Piece, Status, Text
 
@@ -180,6 +181,7 @@ def _spoken(
 
 def _turn(place: Place, blocks: Iterable[tuple[Place, JsonObject]], whole: AbstractSet[str]) -> Iterator[Step | Change]:
     texts: list[str] = []
+    paragraphs = Paragraphs()
     calls: list[Call] = []
     native: list[Piece] = []
     for at, block in blocks:
@@ -187,8 +189,7 @@ def _turn(place: Place, blocks: Iterable[tuple[Place, JsonObject]], whole: Abstr
         yield from changes
         if found is None:
             continue
-        if found["type"] == "text":
-            texts.append(_text(at, found))
+        texts.append(paragraphs.heard(_text(at, found) if found["type"] == "text" else said_in(found)))
         if found["type"] == "tool_use":
             call = _call(at, found)
             calls.append(call)

@@ -4,12 +4,12 @@ A streamed reply of the Anthropic Messages API, put together to the message that
 
 from attrs import define, field
 
-from rodada.providers.anthropic_wire import NotAMessage
+from rodada.providers.anthropic_wire import NotAMessage, said_in
+from rodada.providers.paragraphs import Paragraphs
 from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, parse_json
 from rodada.statemachine.notice import ArgumentsDelta, Delta, ReasoningDelta, TextDelta
 
 LONGEST_SHOWN = 40
-BEGUN: dict[str, type[TextDelta | ReasoningDelta]] = {"text": TextDelta, "thinking": ReasoningDelta}
 
 
 @define
@@ -41,9 +41,11 @@ class StreamedMessage:
     A message as far as it came. Nothing of it may be used before it is `whole`.
 
     Attributes:
+        paragraphs: what the turn said before its pauses.
         whole: whether its last event came.
     """
 
+    paragraphs: Paragraphs = field(factory=Paragraphs)
     whole: bool = False
     _message: JsonObject | None = None
     _blocks: dict[int, _Block] = field(factory=dict[int, _Block])
@@ -117,10 +119,14 @@ class StreamedMessage:
         if index in self._blocks:
             raise NotAMessage("a block begins twice")  # taken, the first one would be lost, a request perhaps
         block = self._blocks[index] = _Block(start)
-        for kind, heard in BEGUN.items():  # with the vendor itself they begin empty
-            if start.get("type") == kind and start.get(kind):
-                return heard(block.add(kind, start[kind]))
-        return None
+        # With the vendor itself a block begins without words.
+        if start.get("type") == "thinking" and start.get("thinking"):
+            return ReasoningDelta(block.add("thinking", start["thinking"]))
+        said = said_in(start)
+        heard = self.paragraphs.heard(said)
+        if said:
+            block.add("text", said)
+        return TextDelta(heard) if heard else None
 
     def _said(self, index: int, delta: JsonObject) -> Delta | None:
         block = self._blocks.get(index)
@@ -128,7 +134,7 @@ class StreamedMessage:
             raise NotAMessage("a block goes on that never began")
         match delta.get("type"):
             case "text_delta":
-                return TextDelta(block.add("text", delta.get("text")))
+                return TextDelta(self.paragraphs.heard(block.add("text", delta.get("text"))))
             case "thinking_delta":
                 return ReasoningDelta(block.add("thinking", delta.get("thinking")))
             case "signature_delta":

@@ -14,6 +14,7 @@ from attrs import frozen
 
 from rodada.providers.json_body import told_count, told_text
 from rodada.providers.media import NOTHING, Taken, Takes, taken
+from rodada.providers.paragraphs import Paragraphs
 from rodada.providers.server_tools import OURS, RUN_BY_HOST, ServerTools
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.jsontext import (
@@ -424,7 +425,7 @@ def turn_of_message(
     handed_over = stop is Stop.CUT or (stop is Stop.WHOLE and word == "tool_use")
     return ModelTurn(
         stop=stop,
-        text="".join(told_text(block.get("text")) for block in _of_type(blocks, "text")),
+        text="".join(map(said_before(request).heard, map(said_in, blocks))),
         requests=_requests(blocks, request, broken) if handed_over else (),
         stop_word=word,
         usage=usage_of(message.get("usage")),
@@ -434,6 +435,27 @@ def turn_of_message(
         response_id=told_text(message.get("id")),
         served=Served(service_tier=_tier(message.get("usage"))),
     )
+
+
+def said_before(request: ModelRequest) -> Paragraphs:
+    """
+    What the turn that goes on said before its pauses.
+    """
+    paragraphs = Paragraphs(is_json=request.output_schema is not None)
+    for turn in request.held:
+        for block in blocks_of(turn):
+            paragraphs.heard(said_in(block))
+    return paragraphs
+
+
+def said_in(block: JsonObject) -> str | None:
+    """
+    The words in a block; None for one of a tool that the vendor ran.
+    """
+    kind = told_text(block.get("type"))
+    if kind == "text":
+        return told_text(block.get("text"))
+    return None if kind == "server_tool_use" or kind.endswith("_tool_result") else ""
 
 
 def stop_of(word: str, blocks: list[JsonObject]) -> Stop:

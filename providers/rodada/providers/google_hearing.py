@@ -14,7 +14,7 @@ from rodada.providers.failures import short
 from rodada.providers.google_failures import request_id_of, told_in_stream
 from rodada.providers.google_raw import Chunks
 from rodada.providers.google_stream import StreamedReply
-from rodada.providers.google_wire import WIRE, as_object, held_parts
+from rodada.providers.google_wire import WIRE, as_object, held_parts, said_before
 from rodada.providers.sse import PATIENCE, event_data
 from rodada.statemachine.errors import ProviderError, ProviderGarbled, ProviderUnreachable
 from rodada.statemachine.jsontext import JsonObject, JsonValue, parse_json
@@ -37,7 +37,8 @@ class Hearing:
         """
         The reply to a request, heard by `watch`; `key` stands in no error.
         """
-        return cls(StreamedReply(sum("functionCall" in part for part in held_parts(request))), watch, key)
+        asked = sum("functionCall" in part for part in held_parts(request))
+        return cls(StreamedReply(asked, said_before(request)), watch, key)
 
     async def __call__(self, headers: Mapping[str, str], chunks: Chunks) -> str:
         """

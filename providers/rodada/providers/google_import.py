@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 
-from rodada.providers.google_wire import TAKES, WIRE, bare_part
+from rodada.providers.google_wire import TAKES, VENDORS_OWN, WIRE, bare_part
 from rodada.providers.import_reading import (
     Place,
     id_at,
@@ -29,6 +29,7 @@ from rodada.providers.imported import Change, Imported
 from rodada.providers.importing import UNANSWERED, Source, repaired
 from rodada.providers.json_body import raw_arguments
 from rodada.providers.media import retold, taken
+from rodada.providers.paragraphs import Paragraphs
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json, parse_object
 from rodada.statemachine.messages import Media, Part, Piece, Status, Text
 
@@ -188,6 +189,7 @@ def _spoken(place: Place, parts: Sequence[tuple[Place, JsonObject]]) -> Iterator
 
 def _turn(place: Place, parts: Iterable[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
     texts: list[str] = []
+    paragraphs = Paragraphs()
     calls: list[Call] = []
     native: list[Piece] = []
     for at, part in parts:
@@ -196,7 +198,9 @@ def _turn(place: Place, parts: Iterable[tuple[Place, JsonObject]]) -> Iterator[S
         if found is None:
             continue
         if "text" in found and not found.get("thought"):
-            texts.append(text_at(at.inside("text"), found["text"]))
+            texts.append(paragraphs.heard(text_at(at.inside("text"), found["text"])))
+        elif not VENDORS_OWN.isdisjoint(found):
+            paragraphs.heard(None)
         if "functionCall" in found:
             call = _call(at.inside("functionCall"), found["functionCall"])
             calls.append(call)

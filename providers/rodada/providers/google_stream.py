@@ -4,7 +4,8 @@ A streamed reply of generateContent, put together to the body that the same call
 
 from attrs import define, field
 
-from rodada.providers.google_wire import as_list, as_object
+from rodada.providers.google_wire import as_list, as_object, said_in
+from rodada.providers.paragraphs import Paragraphs
 from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, dump_json
 from rodada.statemachine.notice import ArgumentsDelta, Delta, ReasoningDelta, TextDelta
 
@@ -44,9 +45,11 @@ class StreamedReply:
 
     Attributes:
         asked: how many requests the turn made before its pauses.
+        paragraphs: what it said before them.
     """
 
     asked: int = 0
+    paragraphs: Paragraphs = field(factory=Paragraphs)
     _around: JsonObject = field(factory=JsonObject)
     _usage: JsonObject = field(factory=JsonObject)
     _candidate: JsonObject | None = None
@@ -115,9 +118,10 @@ class StreamedReply:
         if "functionCall" in part:
             return self._asked(as_object(part["functionCall"], "a call"))
         text = part.get("text")
-        if not isinstance(text, str) or not text:
-            return []
-        return [ReasoningDelta(text) if part.get("thought") else TextDelta(text)]
+        if part.get("thought") and isinstance(text, str) and text:
+            return [ReasoningDelta(text)]
+        heard = self.paragraphs.heard(said_in(part))
+        return [TextDelta(heard)] if heard else []
 
     def _asked(self, call: JsonObject) -> list[Delta]:
         name, args = call.get("name"), call.get("args")

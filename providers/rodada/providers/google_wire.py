@@ -19,6 +19,7 @@ from rodada.providers.google_answer import typed_answer
 from rodada.providers.google_schema import wire_schema
 from rodada.providers.json_body import told_count
 from rodada.providers.media import NOTHING, Taken, Takes, taken
+from rodada.providers.paragraphs import Paragraphs
 from rodada.providers.server_tools import OURS, RUN_BY_HOST, ServerTools
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import ProviderGarbled, ProviderRejected
@@ -75,6 +76,8 @@ WITHOUT_DATA = frozenset({"thought", "thoughtSignature", "partMetadata"})
 
 OF_LOOPS = frozenset({"functionDeclarations", "function_declarations", "name", "parameters"})
 FOR_HOSTS = frozenset({"computerUse", "computer_use"})
+
+VENDORS_OWN = frozenset({"executableCode", "codeExecutionResult", "toolCall", "toolResponse"})
 
 TOKEN = "continuationToken"  # noqa: S105
 
@@ -530,7 +533,7 @@ def _turn(body: JsonObject, request: ModelRequest, model: str) -> ModelTurn:
     token = [_token_piece(candidate)] if stop is Stop.PAUSED else []
     return ModelTurn(
         stop=stop,
-        text="".join(_visible(part) for part in parts),
+        text="".join(map(said_before(request).heard, map(said_in, parts))),
         requests=_requests(parts, request) if stop is Stop.WHOLE else (),
         stop_word=word,
         usage=_usage(body),
@@ -589,10 +592,25 @@ def _clean(part: JsonObject) -> JsonObject:
     return part if clean == text else _unsigned(as_object(parse_json(clean), "a part"))
 
 
-def _visible(part: JsonObject) -> str:
+def said_before(request: ModelRequest) -> Paragraphs:
+    """
+    What the turn that goes on said before its pauses.
+    """
+    paragraphs = Paragraphs(is_json=request.output_schema is not None)
+    for part in held_parts(request):
+        paragraphs.heard(said_in(part))
+    return paragraphs
+
+
+def said_in(part: JsonObject) -> str | None:
+    """
+    The words in a part; None for one of a tool that the vendor ran.
+    """
     text = part.get("text", "")
     if not isinstance(text, str):
         raise JsonError("a part's text is no text")
+    if not VENDORS_OWN.isdisjoint(part):
+        return None
     return "" if part.get("thought") else text
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from rodada.providers.anthropic import Anthropic
 from rodada.providers.google import Google
-from rodada.providers.loopback import Call, Failure, Loopback, Reply, Turn, WireName
+from rodada.providers.loopback import Body, Call, Failure, Loopback, Reply, Turn, WireName
 from rodada.providers.loopback.json_values import objs
 from rodada.providers.openai_responses import OpenAIResponses
-from rodada.statemachine import Conversation, Limits, Outcome, Reason, RunStatus, ToolLoop
+from rodada.statemachine import Conversation, Limits, Outcome, Reason, RunStatus, TextDelta, ToolLoop
 from rodada.statemachine.jsontext import JsonObject
 from rodada.statemachine.ports import AnyTool
 from rodada.tools import tool
@@ -208,6 +208,41 @@ def test_a_pause_with_an_open_server_tool_is_resumed_and_kept_as_one_turn(stage:
         *("thinking", "text", "server_tool_use"),
         *("web_search_tool_result", "thinking", "text", "tool_use"),
     ]
+
+
+def gemini_said(*parts: JsonObject) -> Body:
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+    return Body({"candidates": [candidate], "modelVersion": MODELS["google"], "responseId": "r"})
+
+
+RAN: tuple[JsonObject, JsonObject] = (
+    {"executableCode": {"language": "PYTHON", "code": "print(80)"}},
+    {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "80"}},
+)
+
+
+@both_ways
+@pytest.mark.parametrize(
+    ("wire", "script"),
+    [
+        ("anthropic", [Turn("Let me see.", stop="paused", search="open"), Turn("80 kg.")]),
+        ("google", [gemini_said({"text": "Let me "}, {"text": "see."}, *RAN, {"text": "80 "}, {"text": "kg."})]),
+    ],
+)
+def test_what_is_said_before_a_server_tool_and_behind_it_is_two_paragraphs(
+    stage: Stage, wire: WireName, script: Sequence[Reply], stream: bool
+) -> None:
+    provider = with_tools(stage.server, wire, SEARCH[wire], CODE[wire])
+    stage.server.play(script)
+
+    async def scene() -> tuple[str, Outcome]:
+        async with ToolLoop(provider, stream=stream) as loop, loop.start("How much?") as live:
+            heard = [each.text async for each in live.events(after=0) if isinstance(each, TextDelta)]
+            return "".join(heard), await live.outcome()
+
+    heard, outcome = stage.run(scene())
+    assert outcome.answer == "Let me see.\n\n80 kg."
+    assert heard == (outcome.answer if stream else "")
 
 
 @both_ways

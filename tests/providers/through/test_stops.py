@@ -168,7 +168,7 @@ def test_f051_a_paused_turn_goes_back_unchanged_as_the_last_message_and_is_no_an
     blocks: list[Part] = [THOUGHT, {"type": "text", "text": "Half an answer"}, USE]
     outcome = desk.ask(message_of(*blocks, stop="pause_turn"), message_of(FOUND, {"type": "text", "text": "found"}))
     assert last_message(desk, 1) == {"role": "assistant", "content": blocks}
-    assert (outcome.status, outcome.answer) == (RunStatus.COMPLETED, "Half an answerfound")
+    assert (outcome.status, outcome.answer) == (RunStatus.COMPLETED, "Half an answer\n\nfound")
     assert (outcome.rounds, outcome.model_calls, desk.kinds) == (0, 2, [TurnKind.ANSWER])
     desk.goes_on(outcome)
 
