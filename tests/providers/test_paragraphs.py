@@ -17,6 +17,7 @@ from rodada.providers.paragraphs import Paragraphs
         ([" ", None, "80 kg."], " 80 kg."),
         (["Let me see.", None], "Let me see."),
         (["Let me see.", None, "\n\n80 kg."], "Let me see.\n\n80 kg."),
+        (["Let me see. ", None, "80 kg."], "Let me see. 80 kg."),
         (["One.", None, "Two.", None, "Three."], "One.\n\nTwo.\n\nThree."),
     ],
 )

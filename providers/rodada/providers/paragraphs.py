@@ -18,7 +18,7 @@ class Paragraphs:
     """
 
     is_json: bool = False
-    _said: bool = False
+    _last: str = " "
     _parted: bool = False
 
     def heard(self, text: str | None) -> str:
@@ -30,7 +30,6 @@ class Paragraphs:
             self._parted = True
         if not text:
             return ""
-        begins = self._parted and self._said and not (self.is_json or text.startswith("\n"))
-        self._parted = False
-        self._said = self._said or not text.isspace()
-        return PARAGRAPH + text if begins else text
+        runs_in = self._parted and not (self._last.isspace() or text[0].isspace())
+        self._last, self._parted = text[-1], False
+        return PARAGRAPH + text if runs_in and not self.is_json else text
