@@ -74,7 +74,7 @@ def test_f095_without_ids_a_name_after_whole_arguments_begins_a_new_call(
     given: list[JsonObject], call_id: str | None, deviations: set[Deviation]
 ) -> None:
     calls = [call(function, call_id) for function in given]
-    assert put_together(fragments_of(calls, {*deviations, "calls_in_one_chunk"}))[0] == calls
+    assert put_together(fragments_of(calls, deviations))[0] == calls
 
 
 def fragment(index: int | str | None, call_id: str | None, name: str | None, written: JsonValue) -> JsonObject:
@@ -116,6 +116,11 @@ MET: list[tuple[str, list[list[JsonObject]], list[tuple[str, JsonValue]]]] = [
     ),
     ("an id under two names", [[fragment(0, "A", *F)], [fragment(0, "A", *G)]], [F, G]),
     ("said again", [[fragment(0, "A", *F)], [fragment(0, "A", "f", "")]], [F]),
+    (
+        "said again without an id, and then more",
+        [[fragment(0, None, *F)], [fragment(0, None, "f", "")], [fragment(0, None, None, F[1])]],
+        [F, F],
+    ),
     ("said again without an id", [[fragment(0, None, *F)], [fragment(0, None, "f", " ")]], [("f", '{"x":1} ')]),
     (
         "numbers as text",

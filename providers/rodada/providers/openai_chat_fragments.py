@@ -3,7 +3,8 @@ Calls that come in fragments over Chat Completions, each put together by itself.
 
 OpenAI numbers them: a fragment's `index` says to which call it belongs. Other servers number every call 0, or none, so
 that a new id or a new name begins a new call under a number that was used, and so does whatever follows whole arguments
-under the same name again.
+under the same name again. A name that is said again behind them without anything further may be either: the next words
+decide.
 """
 
 from typing import TypeAlias
@@ -28,6 +29,7 @@ class Fragments:
     _call: JsonObject = field(factory=JsonObject)
     _function: JsonObject = field(factory=JsonObject)
     _written: list[str] = field(factory=list[str])
+    _said_again: JsonObject | None = None
 
     @property
     def id(self) -> str:
@@ -68,6 +70,8 @@ class Fragments:
         _say_once(self._call, fragment, "index", "function")
         _say_once(self._function, function, "arguments")
         arguments = function.get("arguments")
+        if self._may_begin_another(function):
+            self._said_again = fragment
         if isinstance(arguments, str):
             self._written.append(arguments)
             return arguments
@@ -81,9 +85,23 @@ class Fragments:
         call_id, name = told_text(fragment.get("id")), told_text(function.get("name"))
         if call_id and self.id and call_id != self.id:
             return True
+        goes_on = _says_something(function.get("arguments"))
         if not name or not self.name:
-            return False
-        return name != self.name or (_says_something(function.get("arguments")) and self._has_whole_arguments())
+            return goes_on and self._said_again is not None
+        return name != self.name or (goes_on and self._has_whole_arguments())
+
+    def another(self, name: str) -> "Fragments":
+        """
+        The call that begins where this one ends, with what was said of it already.
+        """
+        begun, said = Fragments(), self._said_again
+        if said is not None and name in ("", self.name):
+            begun.take(said, _function_of(said))
+        return begun
+
+    def _may_begin_another(self, function: JsonObject) -> bool:
+        named = bool(told_text(function.get("name"))) and not _says_something(function.get("arguments"))
+        return named and self._has_whole_arguments()
 
     def _has_whole_arguments(self) -> bool:
         last = next((piece.rstrip() for piece in reversed(self._written) if piece.strip()), "")
@@ -127,8 +145,7 @@ class Calls:
     def _take(self, at: int, fragment: JsonValue) -> ArgumentsDelta:
         if not isinstance(fragment, dict):
             raise ProviderGarbled(WIRE, "a fragment of a call is no object")
-        given = fragment.get("function")
-        function = given if isinstance(given, dict) else JsonObject()
+        function = _function_of(fragment)
         told = fragment.get("index")
         number = told if isinstance(told, int | str) else None
         place = self._place(at, number, fragment, function)
@@ -146,13 +163,18 @@ class Calls:
         beside = number is None and at > 0 and bool(name)  # unnumbered calls in one chunk
         last = self._last.get(number)
         if last is None or beside or self._calls[last].ends_before(fragment, function):
-            self._calls.append(Fragments())
+            self._calls.append(Fragments() if last is None else self._calls[last].another(name))
             self._last[number] = last = len(self._calls) - 1
         return last
 
 
 def _say_once(said: JsonObject, more: JsonObject, *but: str) -> None:
     said.update({key: value for key, value in more.items() if key not in but and not said.get(key)})
+
+
+def _function_of(fragment: JsonObject) -> JsonObject:
+    given = fragment.get("function")
+    return given if isinstance(given, dict) else JsonObject()
 
 
 def _says_something(arguments: JsonValue) -> bool:

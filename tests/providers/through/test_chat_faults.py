@@ -9,9 +9,9 @@ from collections.abc import Generator
 import pytest
 from attrs import field, frozen
 
-from rodada.providers.loopback import Body, Call, Deviation, Loopback, Reply, Turn
-from rodada.providers.loopback.json_values import Object, objs, text
-from rodada.statemachine import ENGLISH, Limits, Outcome, Reason, RunStatus, Status, ToolLoop, Usage
+from rodada.providers.loopback import Call, Deviation, Loopback, Reply, Turn
+from rodada.providers.loopback.json_values import Object, obj, objs, text
+from rodada.statemachine import Limits, Outcome, Reason, RunStatus, Status, ToolLoop, Usage
 from rodada.tools import tool
 from support.stage import Stage, set_stage
 from support.virtual_clock import VirtualClock
@@ -29,7 +29,7 @@ class Gym:
     stage: Stage
     ran: list[object] = field(factory=list[object])
 
-    def run(self, *script: Reply, max_rounds: int = 10) -> Outcome:
+    def run(self, *script: Reply, stream: bool = False) -> Outcome:
         """
         One message, all of whose replies are wanted and none of whose requests is refused or badly paired.
         """
@@ -49,8 +49,13 @@ class Gym:
 
         server = self.stage.server
         server.play(script)
-        limits = Limits(max_rounds=max_rounds, max_attempts=1)
-        loop = ToolLoop(self.stage.providers[MODEL], tools=[weigh, now], limits=limits, clock=VirtualClock())
+        loop = ToolLoop(
+            self.stage.providers[MODEL],
+            tools=[weigh, now],
+            limits=Limits(max_attempts=1),
+            stream=stream,
+            clock=VirtualClock(),
+        )
         outcome = self.stage.run(loop.run("Please do."))
         assert (server.refusals, server.unplayed) == ((), 0)
         assert [pair_faults("openai_chat", each.body) for each in server.received] == [[]] * len(server.received)
@@ -93,20 +98,6 @@ def statuses(outcome: Outcome) -> list[Status]:
 DONE = Turn("Done.")
 
 
-@deviating("ids_missing")
-def test_f021_f022_calls_without_ids_are_told_apart_in_a_turn_and_over_turns(gym: Gym) -> None:
-    outcome = gym.run(Turn("", [weigh(1), weigh(2)]), Turn("", [weigh(3)]), DONE)
-    assert gym.ran == [1, 2, 3]
-    assert [call.id for call in outcome.calls] == ["call_1_0", "call_1_1", "call_2_0"]
-    assert [each["content"] for each in gym.told if each["role"] == "tool"] == ["0.5", "1.0", "1.5"]
-
-
-def test_f023_colliding_and_empty_ids_are_three_calls(gym: Gym) -> None:
-    outcome = gym.run(Turn("", [weigh(1, "x"), weigh(2, "x"), weigh(3, "")]), DONE)
-    assert (gym.ran, outcome.calls[0].id) == ([1, 2, 3], "x")
-    assert statuses(outcome) == [Status.SUCCEEDED] * 3
-
-
 @deviating("ids_same")
 def test_f023_the_same_id_in_every_turn_is_renamed_in_step(gym: Gym) -> None:
     outcome = gym.run(Turn("", [weigh(1), weigh(2)]), Turn("", [weigh(3)]), DONE)
@@ -138,33 +129,26 @@ def test_f043_f044_results_of_every_kind_are_texts_and_an_error_key_is_no_failur
     assert (first, json.loads(second)) == ("3.5", {"error": "none", "at": "noon"})
 
 
-def test_f062_a_server_that_ignores_none_runs_nothing_in_the_closing_call(gym: Gym) -> None:
-    outcome = gym.run(Turn("", [weigh(1)]), Turn("", [weigh(2)]), Turn("So far.", [weigh(3)]), max_rounds=1)
-    assert (gym.ran, outcome.answer, outcome.answer_by) == ([1], "So far.", "model")
-    assert statuses(outcome) == [Status.SUCCEEDED, Status.NOT_EXECUTED]
-
-
-WRITTEN = '<tool_call>{"name": "weigh", "arguments": {"kg": 1}}</tool_call>'
-
-
-def test_f064_a_call_written_as_text_is_text(gym: Gym) -> None:
-    outcome = gym.run(Turn(WRITTEN))
-    assert (gym.ran, outcome.status, outcome.answer) == ([], RunStatus.COMPLETED, WRITTEN)
-
-
-@pytest.mark.parametrize("content", [None, "", " \n"])
-def test_f065_a_closing_text_that_the_server_deleted_is_replaced_by_our_own(gym: Gym, content: str | None) -> None:
-    message = {"role": "assistant", "content": content}
-    blank = Body({"choices": [{"message": message, "finish_reason": "stop"}]})
-    outcome = gym.run(Turn("", [weigh(1)]), Turn("", [weigh(2)]), blank, max_rounds=1)
-    assert (outcome.status, outcome.reason, outcome.answer_by) == (RunStatus.INCOMPLETE, Reason.MAX_ROUNDS, "engine")
-    assert outcome.answer == ENGLISH.own_answer(Reason.MAX_ROUNDS, ("weigh",))
-
-
-@deviating("ids_same", "index_on_calls")
-def test_f095_calls_side_by_side_are_never_glued(gym: Gym) -> None:
-    gym.run(Turn("", [weigh(1), weigh(2)]), DONE)
-    assert gym.ran == [1, 2]
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "gym",
+    [
+        ("indexes_zero",),
+        ("indexes_zero", "names_repeated"),
+        ("indexes_zero", "ids_missing"),
+        ("indexes_zero", "calls_in_one_chunk", "ids_empty"),
+        ("indexes_missing",),
+        ("indexes_missing", "ids_missing"),
+        ("ids_same", "index_on_calls"),
+    ],
+    indirect=True,
+    ids="-".join,
+)
+def test_f095_calls_side_by_side_are_never_glued(gym: Gym, stream: bool) -> None:
+    outcome = gym.run(Turn("", [weigh(1), weigh(2), Call("now"), weigh(3)]), DONE, stream=stream)
+    assert (gym.ran, statuses(outcome)) == ([1, 2, "now", 3], [Status.SUCCEEDED] * 4)
+    calls = [obj(call["function"]) for call in objs(gym.told[1]["tool_calls"])]
+    assert [call["name"] for call in calls] == ["weigh", "weigh", "now", "weigh"]
 
 
 @deviating("usage_missing")

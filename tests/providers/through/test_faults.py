@@ -32,7 +32,6 @@ from rodada.statemachine import (
 )
 from rodada.statemachine.errors import ConversationBusy, InvalidValue
 from rodada.tools import tool
-from support.heard import heard
 from support.stage import KEY, WIRES, Stage, set_stage
 from support.virtual_clock import VirtualClock
 from support.wire_pairs import pair_faults
@@ -150,12 +149,6 @@ def test_f062_a_choice_of_the_host_can_not_be_forced_in_every_call() -> None:
         OpenAIChat("gpt-4.1", api_key=KEY, options={"tool_choice": "required"})
     with pytest.raises(InvalidValue, match="tool_config"):
         Google("gemini-3.6-flash", api_key=KEY, options={"tool_config": {}})
-
-
-@every_wire
-def test_f062_the_closing_call_forbids_tools(stage: Stage, wire: WireName) -> None:
-    play(stage, loop_on(stage, wire, [], max_rounds=2), asks("a"), asks("a"), asks("a"), Turn("So far."))
-    assert [heard(each).choice for each in stage.server.received] == ["auto", "auto", "auto", "none"]
 
 
 @every_wire
