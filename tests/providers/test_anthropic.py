@@ -381,7 +381,7 @@ def test_nobody_there() -> None:
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1", "127.0.0.1"])
 def test_an_address_that_is_none_is_not_tried_again(url: str) -> None:
-    error = failed(Anthropic("claude-opus-5-5", api_key=KEY, base_url=url))
+    error = failed(Anthropic("claude-opus-5-5", client=AsyncAnthropic(api_key=KEY, base_url=url)))
     assert (type(error), error.retryable) == (ProviderRejected, False)
 
 

@@ -47,6 +47,17 @@ def test_a_model_needs_a_name(name: str, model: str) -> None:
 
 
 @every_provider
+@pytest.mark.parametrize(
+    "base_url",
+    ["", "localhost:8000", "ftp://h/", "https://", "http://:80/", "http://h:0/", "http://h:sk-secret/", "http://h\0/"],
+)
+def test_an_address_that_is_none_is_refused_and_not_shown(name: str, base_url: str) -> None:
+    wanted = "http:// or https://, a host, and a port up to 65535 where one is needed"
+    told = refused(name, api_key=KEY, base_url=base_url)
+    assert told == f"{name}.base_url: takes {wanted}; the one that was given may be secret"
+
+
+@every_provider
 def test_a_turn_may_say_something(name: str) -> None:
     told = refused(name, api_key=KEY, max_output_tokens=0)
     assert told == f"{name}.max_output_tokens: must be at least 1, got 0"

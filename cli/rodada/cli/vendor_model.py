@@ -3,10 +3,10 @@ A vendor's model, as the command line names it.
 """
 
 from collections.abc import Callable, Mapping
-from urllib.parse import urlsplit
 
 from rodada.cli.errors import WrongUse
 from rodada.providers.anthropic import Anthropic
+from rodada.providers.construction import ADDRESS, is_address
 from rodada.providers.google import Google
 from rodada.providers.openai_chat import OpenAIChat
 from rodada.providers.openai_responses import OpenAIResponses
@@ -30,21 +30,11 @@ def vendor_model(vendor: str, model: str | None, base_url: str | None) -> Provid
     """
     if not model:
         raise WrongUse(f"--provider {vendor} needs --model NAME")
-    if base_url is not None and not _is_address(base_url):
-        wanted = "http:// or https://, a host, and a port up to 65535 where one is needed"
-        raise WrongUse(f"--base-url {base_url} is no address: it takes {wanted}")
+    if base_url is not None and not is_address(base_url):
+        raise WrongUse(f"--base-url {base_url} is no address: it takes {ADDRESS}")
     try:
         return PROVIDERS[vendor](model, base_url=base_url)
     except MissingKey as error:
         raise WrongUse(f"no API key for {vendor}: set {' or '.join(error.variables)}") from None
     except (MissingExtra, InvalidValue) as error:
         raise WrongUse(str(error)) from None
-
-
-def _is_address(url: str) -> bool:
-    # The SDKs find out when they connect, and tell of it as of a connection that failed.
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and " " not in url
-    except ValueError:
-        return False

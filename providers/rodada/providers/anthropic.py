@@ -150,7 +150,7 @@ class Anthropic:
         server_tools: Iterable[Mapping[str, object]] | None = None,
     ) -> None:
         need_sdk("anthropic", "anthropic", "anthropic")
-        check_arguments(NAME, model, max_output_tokens)
+        check_arguments(NAME, model, base_url, max_output_tokens)
         self.model = model
         self._traits = Traits.of(model)
         self._max_output_tokens = max_output_tokens

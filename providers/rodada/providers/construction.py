@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import cast
+from urllib.parse import urlsplit
 
 from rodada.statemachine.errors import InvalidValue, MissingExtra, MissingKey
 
 EXTRA = "extra_body"
+ADDRESS = "http:// or https://, a host, and a port up to 65535 where one is needed"
 
 
 def need_sdk(package: str, module: str, extra: str) -> None:
@@ -28,17 +30,32 @@ def need_sdk(package: str, module: str, extra: str) -> None:
     import_module(module)
 
 
-def check_arguments(provider: str, model: str, max_output_tokens: int | None) -> None:
+def check_arguments(provider: str, model: str, base_url: str | None, max_output_tokens: int | None) -> None:
     """
-    Refuse a model without a name, and turns that may say nothing.
+    Refuse a model without a name, an address that is none, and turns that may say nothing.
 
     Raises:
         InvalidValue: one of them.
     """
     if not model.strip():
         raise InvalidValue(f"{provider}.model", "must name a model")
+    if base_url is not None and not is_address(base_url):
+        raise InvalidValue(f"{provider}.base_url", f"takes {ADDRESS}; the one that was given may be secret")
     if max_output_tokens is not None and max_output_tokens < 1:
         raise InvalidValue(f"{provider}.max_output_tokens", f"must be at least 1, got {max_output_tokens}")
+
+
+def is_address(url: str) -> bool:
+    """
+    Whether a request can be sent to it. The SDKs find out when they connect: one raises what is no failure of a call,
+    another tells of a connection that failed, and is asked again.
+    """
+    try:
+        parts = urlsplit(url)
+        plain = url.isprintable() and " " not in url
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and plain
+    except ValueError:
+        return False
 
 
 def checked_options(provider: str, options: Mapping[str, object], elsewhere: Mapping[str, str]) -> dict[str, object]:

@@ -153,7 +153,7 @@ class Google:
         server_tools: Iterable[Mapping[str, object]] | None = None,
     ) -> None:
         need_sdk("google-genai", "google.genai", "google")
-        check_arguments(NAME, model, max_output_tokens)
+        check_arguments(NAME, model, base_url, max_output_tokens)
         self.model = model
         limit = {} if max_output_tokens is None else {"max_output_tokens": max_output_tokens}
         self._options = checked_options(NAME, options or {}, ELSEWHERE) | limit

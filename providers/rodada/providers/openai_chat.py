@@ -87,7 +87,7 @@ class OpenAIChat(OpenAIProvider):
         dialect: Dialect = OPENAI,
     ) -> None:
         need_sdk("openai", "openai", "openai")
-        check_arguments(NAME, model, max_output_tokens)
+        check_arguments(NAME, model, base_url, max_output_tokens)
         self._dialect = dialect
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         url = (base_url or BASE_URL) if given is None else str(given.base_url)

@@ -92,7 +92,7 @@ class OpenAIResponses(OpenAIProvider):
         server_tools: Iterable[Mapping[str, object]] | None = None,
     ) -> None:
         need_sdk("openai", "openai", "openai")
-        check_arguments(NAME, model, max_output_tokens)
+        check_arguments(NAME, model, base_url, max_output_tokens)
         self._fixed = _fixed_fields(model, max_output_tokens, checked_options(NAME, options or {}, ELSEWHERE))
         self._server_tools = checked_server_tools(NAME, server_tools, server_tool_fault)
         self._extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})

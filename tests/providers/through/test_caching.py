@@ -4,12 +4,13 @@ What vendors cache: each request of a run begins with the bytes of the one befor
 
 import json
 import re
+from itertools import pairwise
 
 import pytest
 
 from rodada.providers.loopback import Call, Received, Turn, WireName
-from rodada.statemachine import Limits, Outcome, ToolLoop
-from rodada.tools import tool
+from rodada.statemachine import Limits, Media, Outcome, ToolLoop
+from rodada.tools import ToolResultParts, tool
 from support.stage import WIRES, Stage
 
 HISTORY = {"anthropic": "messages", "openai": "input", "openai_chat": "messages", "google": "contents"}
@@ -21,12 +22,20 @@ PREFIX = {
 }
 
 
-@tool
+@tool(reads=())
 def look(day: str) -> str:
     """
     Look a day up.
     """
     return f"{day}: 80 kg"
+
+
+@tool(reads=())
+async def shoot(day: str) -> ToolResultParts:
+    """
+    Show a day.
+    """
+    return ToolResultParts(["half of it", Media.of(b"\x89PNG\r\n\x1a\n", "image/png")], failed=day == "Sunday")
 
 
 def asked_three_times(stage: Stage, wire: WireName) -> tuple[Received, ...]:
@@ -67,6 +76,30 @@ def test_each_request_begins_with_the_bytes_of_the_one_before(stage: Stage, wire
             assert bytes_of(earlier, name) == bytes_of(later, name)
         history = HISTORY[wire]
         assert bytes_of(later, history).startswith(bytes_of(earlier, history).removesuffix(b"]"))
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_is_mended_shown_or_paused_changes_nothing_that_was_sent(
+    stage: Stage, wire: WireName, parallel: bool
+) -> None:
+    """
+    But for the end: where a pause goes on, it is the same turn.
+    """
+    paused = [Turn("Wait.", stop="paused", reasoning=True)] if wire in ("anthropic", "google") else []
+    odd = [Call("shoot", '{"day": 3, "of": "\\ud83d"}', id="a b"), Call("nope", id="same"), Call("look", {}, id="same")]
+    shown = [Call("shoot", {"day": day}) for day in ("Sunday", "Monday")]
+    stage.server.play([Turn("So.", shown, reasoning=True), *paused, Turn(calls=odd), Turn("You lift 80 kg.")])
+    loop = ToolLoop(stage.provider(wire), tools=[look, shoot], instructions="Keep the log.", parallel=parallel)
+    assert stage.run(loop.run("How much?")).answer == "You lift 80 kg."
+
+    received = stage.server.received
+    for earlier, later in pairwise(received):
+        for name in PREFIX[wire]:
+            assert bytes_of(earlier, name) == bytes_of(later, name)
+        history = HISTORY[wire]
+        assert bytes_of(later, history).startswith(bytes_of(earlier, history).rstrip(b"]}"))
+    assert len(received) == 3 + len(paused)
 
 
 def test_anthropic_is_asked_to_cache_what_it_was_sent(stage: Stage) -> None:

@@ -3,6 +3,7 @@ Functions of the host that are told something of a call. What they raise is logg
 """
 
 import contextlib
+import inspect
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -13,6 +14,12 @@ from rodada.tools.value_text import LET_THROUGH, error_name
 T = TypeVar("T")
 
 
+class NeverAwaited(TypeError):
+    """
+    A hook gave a coroutine, so that nothing of what it was to do was done: a hook must not be async.
+    """
+
+
 def tell(hook: Callable[[ToolRequest, T], object] | None, name: str, request: ToolRequest, what: T) -> None:
     """
     Tell the host, where it wants to hear of it, in this thread; `name` is what the log calls the hook. Only
@@ -21,7 +28,10 @@ def tell(hook: Callable[[ToolRequest, T], object] | None, name: str, request: To
     if hook is None:
         return
     try:
-        hook(request, what)
+        given = hook(request, what)
+        if inspect.iscoroutine(given):
+            given.close()
+            raise NeverAwaited
     except LET_THROUGH:
         raise
     except BaseException as error:  # noqa: BLE001 - no hook of the host may change a result

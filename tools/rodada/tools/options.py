@@ -191,7 +191,8 @@ class ToolOptions(TypedDict, total=False):
         max_result_chars: characters of a result's text, at least 200; a longer one is cut with a mark. It may be more
             than the run's limit; None is uncut; not given, the limit of the run.
         on_cut: called with the request and the whole `ToolResult` where one was cut, before the model is told the
-            rest; for a sync function that ran in its thread, else on the event loop. What it raises is only logged.
+            rest; for a sync function that ran in its thread and within its timeout, else on the event loop; for equal
+            calls of a deterministic one once a run. What it raises is only logged.
     """
 
     reads: Resources
