@@ -68,6 +68,8 @@ def test_in_doubt_somebody_must_approve_and_the_arguments_stay_as_they_are(needs
         ({"within": 0}, r"Approval\.within: takes seconds above 0, or None; got 0"),
         ({"within": float("nan")}, r"Approval\.within"),
         ({"within": float("inf")}, r"Approval\.within"),
+        ({"within": 1e308}, r"Approval\.within"),
+        ({"within": 10**400}, r"Approval\.within"),
     ],
 )
 def test_an_approval_that_cannot_be_is_refused(given: dict[str, Any], reason: str) -> None:

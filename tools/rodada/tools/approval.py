@@ -32,18 +32,18 @@ class Approval:
     within: float | None = None
 
     def __attrs_post_init__(self) -> None:
-        if not isinstance(self.count, int) or isinstance(self.count, bool) or self.count < 1:
+        if not _is_count(self.count):
             raise InvalidValue("Approval.count", f"takes a whole number >= 1; got {self.count!r:.80}")
-        if not isinstance(self.not_requester, bool):
+        if not _is_answer(self.not_requester):
             raise InvalidValue("Approval.not_requester", f"takes True or False; got {self.not_requester!r:.80}")
         if self.within is not None and not _is_time(self.within):
             raise InvalidValue("Approval.within", f"takes seconds above 0, or None; got {self.within!r:.80}")
 
 
+LONGEST = 1e10  # three hundred years; of more no milliseconds could be told
+
 Needed: TypeAlias = bool | Approval
 NeedsApproval: TypeAlias = Needed | Callable[[Mapping[str, Any]], Needed]
-
-SOMEBODY = Approval()
 
 
 def may_be_needed(given: object) -> bool:
@@ -75,5 +75,16 @@ def _needed(needs: NeedsApproval, arguments: Mapping[str, Any]) -> Approval | No
     return None if found is False else SOMEBODY
 
 
+def _is_count(count: object) -> bool:
+    return isinstance(count, int) and not isinstance(count, bool) and count >= 1
+
+
+def _is_answer(answer: object) -> bool:
+    return isinstance(answer, bool)
+
+
 def _is_time(seconds: object) -> bool:
-    return isinstance(seconds, int | float) and not isinstance(seconds, bool) and math.isfinite(seconds) and seconds > 0
+    return isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds <= LONGEST
+
+
+SOMEBODY = Approval()
