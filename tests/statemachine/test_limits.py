@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rodada.statemachine.errors import InvalidValue
-from rodada.statemachine.limits import COUNTS, OPTIONAL, SECONDS, Limits
+from rodada.statemachine.limits import AMOUNTS, COUNTS, OPTIONAL, SECONDS, Limits
 from support import words
 
 NAMES = [field.name for field in fields(Limits)]
@@ -31,6 +31,7 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         "max_repeats": None,
         "max_parallel": 8,
         "max_tokens_total": None,
+        "max_cost": None,
         "seconds": 300,
         "closing_seconds": 20,
         "call_seconds": 120,
@@ -43,14 +44,16 @@ def test_the_defaults_are_those_of_the_contract() -> None:
 
 
 def test_every_limit_is_checked() -> None:
-    assert {*COUNTS, *SECONDS} == set(NAMES)
+    assert {*COUNTS, *AMOUNTS, *SECONDS} == set(NAMES)
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_no_number_is_refused_by_name(name: str, value: object) -> None:
     unlimited = ", or None for unlimited" if name in OPTIONAL else ""
-    with pytest.raises(InvalidValue, match=rf"^Limits\.{name}: needs a [a-z ]+ >= \d+{unlimited}; got ") as refused:
+    with pytest.raises(
+        InvalidValue, match=rf"^Limits\.{name}: needs a [a-z ]+ >= \d+{unlimited}; got "
+    ) as refused:
         Limits(**{name: value})  # type: ignore[arg-type]
     assert refused.value.what == f"Limits.{name}"
 

@@ -164,7 +164,7 @@ def test_each_ending_says_what_is_so(events: tuple[Event, ...], told: Told) -> N
 def test_every_reason_and_every_status_has_an_ending_here_or_one_of_the_same_kind() -> None:
     told = [told for _, told in ENDINGS.values()]
     assert {each.status for each in told} == set(RunStatus)
-    stopped_alike = {Reason.MAX_TOKENS_TOTAL, Reason.MAX_REPEATS}
+    stopped_alike = {Reason.MAX_TOKENS_TOTAL, Reason.MAX_COST, Reason.MAX_REPEATS}
     assert {each.reason for each in told} == {None, *Reason} - stopped_alike
 
 
@@ -194,6 +194,7 @@ def test_a_whole_outcome() -> None:
         unfinished=(),
         usage=Usage(input_tokens=20, output_tokens=4),
         usages=(TOLD, TOLD),
+        cost=2.4,
         still_running=("thread",),
         transitions=tuple(steps),
         error=None,
@@ -233,6 +234,7 @@ def test_the_json_of_an_outcome() -> None:
             "reasoning_tokens": None,
         },
         "usage_is_whole": True,
+        "cost": 1.2,
         "still_running": ["a"],
         "error": None,
         "transitions": [

@@ -65,11 +65,11 @@ class HeldProvider:
         for text in texts:
             self.watches[call - 1](TextDelta(text))
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, usage: Usage = Usage()) -> None:
         """
         Answer the newest call.
         """
-        self.replies[-1].set_result(ModelTurn(Stop.WHOLE, text))
+        self.replies[-1].set_result(ModelTurn(Stop.WHOLE, text, usage=usage))
 
     def call(self, *names: str, text: str = "", usage: Usage = Usage()) -> None:
         """

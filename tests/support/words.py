@@ -99,6 +99,7 @@ def limits(draw: st.DrawFn) -> Limits:
         max_repeats=draw(st.none() | st.integers(1, 9)),
         max_parallel=draw(st.integers(1, 9)),
         max_tokens_total=draw(st.none() | counts),
+        max_cost=draw(st.none() | seconds),
         seconds=whole,
         call_seconds=draw(st.none() | seconds),
         tool_seconds=draw(st.none() | seconds),

@@ -12,7 +12,7 @@ from rodada.statemachine.checker import Bounds, CheckReport, Scene, Violation, p
 from rodada.statemachine.jsontext import JsonObject, JsonValue
 from rodada.statemachine.table import TABLE
 
-COUNTED = ("max_rounds", "max_attempts", "max_pauses", "max_repeats", "max_tokens_total", "max_parallel")
+COUNTED = ("max_rounds", "max_attempts", "max_pauses", "max_repeats", "max_tokens_total", "max_cost", "max_parallel")
 
 
 def report_lines(report: CheckReport, *, killers: bool = False) -> Iterator[str]:

@@ -27,8 +27,10 @@ from rodada.statemachine.notice import ArgumentsDelta, Delta, Notice, ReasoningD
 from rodada.statemachine.outcome import CallRecord, Outcome, Selection, Unfinished
 from rodada.statemachine.plan import Kind, Plan, PlannedCall
 from rodada.statemachine.ports import AnyTool, Clock, History, Provider, Streaming, Toolbox, ToolCall, Watch
+from rodada.statemachine.prices import Price
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 from rodada.statemachine.run import Origin, Run
+from rodada.statemachine.spent import Spent
 from rodada.statemachine.states import Reason, RunStatus, State
 from rodada.statemachine.step import Step, step
 from rodada.statemachine.toolbox import ToolList
@@ -79,6 +81,7 @@ __all__ = [
     "Piece",
     "Plan",
     "PlannedCall",
+    "Price",
     "Provider",
     "Reason",
     "ReasoningDelta",
@@ -89,6 +92,7 @@ __all__ = [
     "Selection",
     "Served",
     "SoFar",
+    "Spent",
     "State",
     "Status",
     "Step",

@@ -23,7 +23,7 @@ from rodada.statemachine.events import (
 )
 from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, ToolRequest, ToolResult, Usage, merged
 from rodada.statemachine.plan import Plan
-from rodada.statemachine.run import Ending, Run, advanced, unfinished
+from rodada.statemachine.run import Ending, Run, advanced, cost_with, unfinished
 from rodada.statemachine.states import Reason, RunStatus
 
 E = TypeVar("E", bound=Event)
@@ -151,11 +151,18 @@ def stop_at_rounds(run: Run, event: TurnReceived) -> Run:
     return _stopped(run, event, Reason.MAX_ROUNDS)
 
 
-def stop_at_budget(run: Run, event: TurnReceived) -> Run:
+def stop_at_tokens(run: Run, event: TurnReceived) -> Run:
     """
     Answer every request "not executed" and stop: the tokens are used up.
     """
     return _stopped(run, event, Reason.MAX_TOKENS_TOTAL)
+
+
+def stop_at_cost(run: Run, event: TurnReceived) -> Run:
+    """
+    Answer every request "not executed" and stop: the money is used up.
+    """
+    return _stopped(run, event, Reason.MAX_COST)
 
 
 def stop_at_repeats(run: Run, event: TurnReceived) -> Run:
@@ -315,7 +322,7 @@ def _untold(run: Run) -> Run:
 
 def _received(run: Run, event: TurnReceived) -> Run:
     usage = event.turn.usage
-    return evolve(run, tokens=run.tokens + usage.total, usages=(*run.usages, usage))
+    return evolve(run, tokens=run.tokens + usage.total, cost=cost_with(run, event.turn), usages=(*run.usages, usage))
 
 
 def _asked(run: Run, event: TurnReceived) -> Run:

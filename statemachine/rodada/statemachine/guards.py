@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 from rodada.statemachine.approvals import decided_until, leaves_something, undecided, waits_for_decision, with_vote
 from rodada.statemachine.events import ApprovalDecided, CallFailed, Event, ToolFinished, TurnReceived
 from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, ToolResult
-from rodada.statemachine.run import Run, seconds_left
+from rodada.statemachine.run import Run, cost_with, seconds_left
 from rodada.statemachine.states import Reason
 
 E = TypeVar("E", bound=Event)
@@ -95,12 +95,21 @@ def rounds_left(run: Run, event: Event) -> bool:
     return run.rounds < run.limits.max_rounds
 
 
-def budget_left(run: Run, event: TurnReceived) -> bool:
+def tokens_left(run: Run, event: TurnReceived) -> bool:
     """
     Are there tokens left, this turn's counted?
     """
     budget = run.limits.max_tokens_total
     return budget is None or run.tokens + event.turn.usage.total < budget
+
+
+def budget_left(run: Run, event: TurnReceived) -> bool:
+    """
+    Are there tokens left, and money, this turn's counted?
+    """
+    most = run.limits.max_cost
+    cost = cost_with(run, event.turn)
+    return tokens_left(run, event) and (most is None or (cost is not None and cost < most))
 
 
 def first_flaw(run: Run, event: Event) -> bool:

@@ -20,11 +20,13 @@ COUNTS = {
     "max_request_bytes": 1,
     "history_messages": 0,
 }
+AMOUNTS = ("max_cost",)
 SECONDS = ("seconds", "closing_seconds", "call_seconds", "tool_seconds", "stop_seconds")
 OPTIONAL = frozenset(
     {
         "max_repeats",
         "max_tokens_total",
+        "max_cost",
         "seconds",
         "call_seconds",
         "tool_seconds",
@@ -52,6 +54,8 @@ class Limits:
         max_repeats: exchanges in a row with the same calls and the same results before the run is stopped.
         max_parallel: tools that run at once.
         max_tokens_total: tokens of all model calls of the run, judged when the model asks on.
+        max_cost: cost of all model calls of the run, by the prices that the loop was given, judged when the model asks
+            on. A call whose cost is not known (no price fits its model, or it told no tokens) leaves nothing of it.
         seconds: time of the whole run; waiting for people is not counted.
         closing_seconds: the part of `seconds` kept for the closing call; 20, or half of a shorter `seconds`.
         call_seconds: time of one model call, and of storing one entry.
@@ -72,6 +76,7 @@ class Limits:
     max_repeats: int | None = None
     max_parallel: int = 8
     max_tokens_total: int | None = None
+    max_cost: float | None = None
     seconds: float | None = 300
     closing_seconds: float = Factory(_kept_for_closing, takes_self=True)
     call_seconds: float | None = 120
@@ -84,7 +89,7 @@ class Limits:
     def __attrs_post_init__(self) -> None:
         for name, least in COUNTS.items():
             _check(name, getattr(self, name), least, (int,))
-        for name in SECONDS:
+        for name in (*AMOUNTS, *SECONDS):
             _check(name, getattr(self, name), 0, (int, float))
         if self.seconds is not None and self.closing_seconds > self.seconds:
             raise InvalidValue(
@@ -97,7 +102,7 @@ def _check(name: str, value: float | None, least: int, kinds: tuple[type[int] | 
     if value is None and name in OPTIONAL:
         return
     if not _is_number(value, kinds) or value is None or value < least:
-        wanted = "a whole number" if kinds == (int,) else "a number of seconds"
+        wanted = "a whole number" if kinds == (int,) else "a number of seconds" if name in SECONDS else "a number"
         unlimited = ", or None for unlimited" if name in OPTIONAL else ""
         raise InvalidValue(f"Limits.{name}", f"needs {wanted} >= {least}{unlimited}; got {value!r:.80}")
 

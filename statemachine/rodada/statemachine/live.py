@@ -18,6 +18,7 @@ from rodada.statemachine.log import log_info
 from rodada.statemachine.notice import Notice
 from rodada.statemachine.outcome import Outcome, T_co, outcome_of
 from rodada.statemachine.run import Run
+from rodada.statemachine.spent import Spent, spent_by
 from rodada.statemachine.watching import Ended
 
 _busy: dict[str, str] = {}
@@ -81,6 +82,14 @@ class LiveRun(Generic[T_co]):
             after: the number `n` of the last notice that was seen, to go on behind it; 0 for all from the beginning.
         """
         return self._audience.events(after)
+
+    @property
+    def spent(self) -> Spent:
+        """
+        What the run has used so far, beside its limits; may be read from any thread.
+        """
+        driver = self._driver
+        return spent_by(self._first, 0) if driver is None else spent_by(driver.run, driver.mono_ms)
 
     def cancel(self, detail: str = "") -> None:
         """

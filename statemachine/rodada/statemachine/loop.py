@@ -24,8 +24,9 @@ from rodada.statemachine.messages import Media, Part, Text, UserMessage
 from rodada.statemachine.outcome import Outcome, T_co
 from rodada.statemachine.output import Output
 from rodada.statemachine.ports import AnyTool, Clock, Closable, History, Provider, Reserving, Streaming
+from rodada.statemachine.prices import Price
 from rodada.statemachine.remembering import Remembering
-from rodada.statemachine.run import Origin, new_run
+from rodada.statemachine.run import Origin, check_priced, new_run
 from rodada.statemachine.toolbox import ToolList
 from rodada.statemachine.wording import ENGLISH, Wording
 
@@ -65,6 +66,7 @@ class LoopOptions(TypedDict, total=False):
     parallel: bool
     stream: bool
     wording: Wording
+    prices: Iterable[Price]
     history: History | None
     clock: Clock
 
@@ -76,6 +78,13 @@ def _tool_list(tools: "Iterable[AnyTool] | ToolList") -> ToolList:
         return tools
     _must_be("tools", tools, Iterable)
     return ToolList(tools)
+
+
+def _price_list(given: Iterable[Price]) -> tuple[Price, ...]:
+    prices = tuple(given)
+    for price in prices:
+        _must_be("ToolLoop.prices", price, Price)
+    return prices
 
 
 def _in_order(tools: ToolList, parallel: bool) -> ToolList:
@@ -103,6 +112,7 @@ class ToolLoop(Generic[T_co]):
         parallel: run together what is independent, by what the tools say they read and write.
         stream: tell watchers what the model says while it says it.
         wording: the engine's own texts.
+        prices: what models cost, for `Limits.max_cost` and `Outcome.cost`.
         history: where entries are stored; None when the caller keeps them, on the outcome.
         clock: time, for tests.
         output_type: the type that an answer shall have, such as a pydantic model, a dataclass or a TypedDict; None
@@ -121,6 +131,7 @@ class ToolLoop(Generic[T_co]):
     parallel: bool = field(default=False, kw_only=True)
     stream: bool = field(default=False, kw_only=True)
     wording: Wording = field(default=ENGLISH, kw_only=True)
+    prices: tuple[Price, ...] = field(default=(), kw_only=True, converter=_price_list)
     history: History | None = field(default=None, kw_only=True)
     clock: Clock = field(factory=SystemClock, kw_only=True)
     output_type: type[T_co] | None = field(default=None, kw_only=True)
@@ -137,6 +148,7 @@ class ToolLoop(Generic[T_co]):
         _must_be("ToolLoop.limits", self.limits, Limits)
         _must_be("ToolLoop.instructions", self.instructions, str)
         _must_be("ToolLoop.wording", self.wording, Wording)
+        check_priced(self.limits, self.prices)
         if self.history is not None and not callable(getattr(self.history, "append", None)):
             raise InvalidValue("ToolLoop.history", f"{self.history!r:.120} has no `append` to call")
         _refuse_streaming(self.provider, self.stream)
@@ -180,6 +192,7 @@ class ToolLoop(Generic[T_co]):
             limits=options.get("limits") or self.limits,
             origin=options.get("origin") or Origin(),
             wording=self.wording,
+            prices=self.prices,
         )
         tools, instructions = options.get("tools"), options.get("instructions")
         toolbox = self._toolbox if tools is None else _in_order(_tool_list(tools), self.parallel)

@@ -81,6 +81,7 @@ class Outcome(Generic[T_co]):
         unfinished: requests never executed or with unknown outcome.
         usage: tokens of all turns together; None is "not told by any". See `usage_is_whole`.
         usages: tokens of each model call; one that gave no turn told nothing.
+        cost: of all turns together, by the loop's prices; None where it is not known.
         output: completed with `output_type`: the answer as a value of that type; otherwise None.
         still_running: ids of calls of which something still runs, such as a thread that cannot be stopped.
         transitions: every step.
@@ -104,6 +105,7 @@ class Outcome(Generic[T_co]):
     unfinished: tuple[Unfinished, ...]
     usage: Usage
     usages: tuple[Usage, ...]
+    cost: float | None = None
     output: T_co | None = field(default=None, hash=False)
     still_running: tuple[str, ...] = ()
     transitions: tuple[Step, ...] = ()
@@ -137,6 +139,7 @@ class Outcome(Generic[T_co]):
             "unfinished": [{"id": each.id, "name": each.name} for each in self.unfinished],
             "usage": _usage_json(self.usage),
             "usage_is_whole": self.usage_is_whole,
+            "cost": self.cost,
             "still_running": list(self.still_running),
             "error": _failure_json(self.error),
             "transitions": [_step_json(step) for step in self.transitions],
@@ -173,6 +176,7 @@ def outcome_of(
         unfinished=tuple(Unfinished(request.id, request.name) for request in unfinished(run)),
         usage=total_usage(run.usages),
         usages=run.usages,
+        cost=run.cost if run.prices else None,
         output=output if ending.status is RunStatus.COMPLETED else None,
         still_running=still_running,
         transitions=steps,

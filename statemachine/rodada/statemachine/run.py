@@ -24,6 +24,7 @@ from rodada.statemachine.messages import (
     UserMessage,
 )
 from rodada.statemachine.plan import Plan
+from rodada.statemachine.prices import Price, cost_of
 from rodada.statemachine.progress import Progress, progress_of
 from rodada.statemachine.states import ENDS, Reason, RunStatus, State
 from rodada.statemachine.stored_media import SINCE, media_apart, media_inside
@@ -114,6 +115,8 @@ class Run:
         attempt: tries of the call in hand.
         pauses, flaws: resumed pauses; spoilt turns that got a second chance.
         tokens: of all calls so far, as far as told.
+        prices: by which the calls are priced.
+        cost: of all turns so far; None once one's is not known.
         wait_ms: how long the call in hand waits before it is sent.
         usages: of each call that has ended, in order; one that gave no turn told nothing.
         deterministic: ids of the calls so far whose result code alone decides.
@@ -147,6 +150,8 @@ class Run:
     pauses: int = 0
     flaws: int = 0
     tokens: int = 0
+    prices: tuple[Price, ...] = ()
+    cost: float | None = 0.0
     wait_ms: int = 0
     usages: tuple[Usage, ...] = ()
     deterministic: tuple[str, ...] = ()
@@ -297,20 +302,35 @@ def new_run(
     limits: Limits = Limits(),
     origin: Origin = Origin(),
     wording: Wording = ENGLISH,
+    prices: tuple[Price, ...] = (),
 ) -> Run:
     """
     A run at its start: the person's message waits to be appended.
+
+    Raises:
+        InvalidValue: its cost is limited and there are no prices.
     """
+    check_priced(limits, prices)
     return Run(
         id=run_id,
         origin=origin,
         limits=limits,
         wording=wording,
+        prices=prices,
         conversation=conversation,
         start=len(conversation.entries),
         selected=select_from(conversation, limits.history_messages),
         entry=message,
     )
+
+
+def check_priced(limits: Limits, prices: tuple[Price, ...]) -> None:
+    """
+    Raises:
+        InvalidValue: the cost of a run is limited and there are no prices to judge it by.
+    """
+    if limits.max_cost is not None and not prices:
+        raise InvalidValue("Limits.max_cost", "is judged by prices: give ToolLoop(prices=[Price(...)])")
 
 
 def select_from(conversation: Conversation, history_messages: int | None) -> int:
@@ -344,6 +364,14 @@ def unfinished(run: Run) -> tuple[ToolRequest, ...]:
         for request, result in zip(exchange.turn.requests, exchange.results, strict=True)
         if result.status in open_statuses
     )
+
+
+def cost_with(run: Run, turn: ModelTurn) -> float | None:
+    """
+    What all turns so far cost, this one included; None where that is not known.
+    """
+    cost = cost_of(turn, run.prices)
+    return None if run.cost is None or cost is None else run.cost + cost
 
 
 def seconds_left(run: Run, mono_ms: int) -> float | None:

@@ -29,6 +29,7 @@ class Reason(enum.Enum):
 
     MAX_ROUNDS = "max_rounds"
     MAX_TOKENS_TOTAL = "max_tokens_total"
+    MAX_COST = "max_cost"
     MAX_REPEATS = "max_repeats"
     DEADLINE = "deadline"
     CUT = "cut"

@@ -41,10 +41,11 @@ from rodada.statemachine.actions import (
     start_approved,
     start_tools,
     stay,
-    stop_at_budget,
+    stop_at_cost,
     stop_at_cut,
     stop_at_repeats,
     stop_at_rounds,
+    stop_at_tokens,
     try_again,
     withdraw_at_cancel,
     withdraw_at_deadline,
@@ -86,6 +87,7 @@ from rodada.statemachine.guards import (
     rounds_left,
     says_something_whole,
     something_to_report,
+    tokens_left,
     vote_awaited,
     worth_another_try,
 )
@@ -196,7 +198,8 @@ TABLE: tuple[AnyRow, ...] = (
     Row("answer_cut", CALL_MODEL, TurnReceived, answer_cut, APPEND_HISTORY, when=(asks_for_tools, is_cut, rounds_left, budget_left, first_flaw), unless=(has_reason,)),
     Row("answer_cut_again", CALL_MODEL, TurnReceived, stop_at_cut, APPEND_HISTORY, when=(asks_for_tools, is_cut, rounds_left, budget_left), unless=(has_reason, first_flaw)),
     Row("answer_out_of_rounds", CALL_MODEL, TurnReceived, stop_at_rounds, APPEND_HISTORY, when=(asks_for_tools,), unless=(has_reason, rounds_left)),
-    Row("answer_out_of_budget", CALL_MODEL, TurnReceived, stop_at_budget, APPEND_HISTORY, when=(asks_for_tools, rounds_left), unless=(has_reason, budget_left)),
+    Row("answer_out_of_tokens", CALL_MODEL, TurnReceived, stop_at_tokens, APPEND_HISTORY, when=(asks_for_tools, rounds_left), unless=(has_reason, tokens_left)),
+    Row("answer_out_of_money", CALL_MODEL, TurnReceived, stop_at_cost, APPEND_HISTORY, when=(asks_for_tools, rounds_left, tokens_left), unless=(has_reason, budget_left)),
     Row("answer_repetition", CALL_MODEL, TurnReceived, stop_at_repeats, APPEND_HISTORY, when=(asks_for_tools, rounds_left, budget_left, repeats_itself), unless=(has_reason, is_cut)),
 
     # A turn that asks for none.

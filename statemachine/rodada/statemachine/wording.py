@@ -59,6 +59,7 @@ class Wording:
     go_on: str
     because_max_rounds: str
     because_max_tokens_total: str
+    because_max_cost: str
     because_max_repeats: str
     because_deadline: str
     because_cut: str
@@ -154,6 +155,7 @@ ENGLISH = Wording(
     go_on="Shall I go on?",
     because_max_rounds="the limit of tool rounds for one message was reached",
     because_max_tokens_total="the token budget for one message is used up",
+    because_max_cost="the money for one message is used up",
     because_max_repeats="the same calls kept giving the same results",
     because_deadline="the time for one message is over",
     because_cut="the model's output was cut at its length limit",
@@ -186,6 +188,7 @@ PORTUGUESE = Wording(
     go_on="Devo continuar?",
     because_max_rounds="o limite de rodadas de ferramentas por mensagem foi atingido",
     because_max_tokens_total="o orçamento de tokens por mensagem acabou",
+    because_max_cost="o dinheiro para uma mensagem acabou",
     because_max_repeats="as mesmas chamadas davam sempre os mesmos resultados",
     because_deadline="o tempo para uma mensagem acabou",
     because_cut="a resposta do modelo foi cortada no limite de tamanho",
@@ -218,6 +221,7 @@ SPANISH = Wording(
     go_on="¿Quieres que continúe?",
     because_max_rounds="se alcanzó el límite de rondas de herramientas por mensaje",
     because_max_tokens_total="se agotó el presupuesto de tokens por mensaje",
+    because_max_cost="se acabó el dinero para un mensaje",
     because_max_repeats="las mismas llamadas daban siempre los mismos resultados",
     because_deadline="se acabó el tiempo para un mensaje",
     because_cut="la respuesta del modelo se cortó en su límite de longitud",

@@ -45,6 +45,7 @@ def test_every_kind_of_end_is_reached(seen: Exploration) -> None:
             for reason in (
                 "max_rounds",
                 "max_tokens_total",
+                "max_cost",
                 "max_repeats",
                 "deadline",
                 "cut",

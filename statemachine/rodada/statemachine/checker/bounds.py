@@ -2,12 +2,13 @@
 What the checker explores: scenes, smallest first, each with limits and with what the world may do in it.
 """
 
-from attrs import fields, frozen
+from attrs import evolve, fields, frozen
 
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.limits import Limits
 
 TOKENS_A_TURN = 10
+COST_A_TURN = 1.0
 
 
 @frozen(kw_only=True)
@@ -97,13 +98,14 @@ def _scenes_of(bounds: Bounds, rounds: int) -> tuple[Scene, ...]:
         max_pauses=bounds.pauses,
         max_repeats=1,
         max_tokens_total=budget,
+        max_cost=(rounds + 1) * COST_A_TURN,
         max_parallel=bounds.requests,
     )
     return (
         Scene(name=f"{rounds} rounds, plain", limits=plain),
         Scene(
             name=f"{rounds} rounds, people approve",
-            limits=plain,
+            limits=evolve(plain, max_cost=(rounds + 1) * COST_A_TURN),
             requests=bounds.requests,
             independent=True,
             approvers=bounds.approvers,

@@ -249,11 +249,16 @@ def _key(run: Run) -> object:
     """
     if run.outcome is not None:
         return run.state, run.reason, run.outcome.status, run.outcome.answer_by, bool(run.outcome.partial)
-    budget = run.limits.max_tokens_total
+    budget, money = run.limits.max_tokens_total, run.limits.max_cost
     return (
         (run.state, run.reason, _asked(run.turn), run.plan, frozenset(run.votes), frozenset(run.started)),
         (run.rounds, run.attempt, run.pauses, run.flaws, len(run.held), run.wait_ms, run.asked_ms, run.calls > 0),
-        (0 if budget is None else min(run.tokens, budget), type(run.conversation.last), type(run.entry)),
+        (
+            0 if budget is None else min(run.tokens, budget),
+            0 if money is None else min(run.cost or 0, money),
+            type(run.conversation.last),
+            type(run.entry),
+        ),
         _repeats(run),
     )
 

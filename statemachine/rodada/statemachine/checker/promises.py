@@ -243,7 +243,7 @@ def a_limit_stops_only_when_the_model_asks_on(step: Taken) -> bool:
     return entry.turn.requests == event.turn.requests and _all_not_executed(entry)
 
 
-_JUDGED = (Reason.MAX_ROUNDS, Reason.MAX_TOKENS_TOTAL, Reason.MAX_REPEATS, Reason.CUT)
+_JUDGED = (Reason.MAX_ROUNDS, Reason.MAX_TOKENS_TOTAL, Reason.MAX_COST, Reason.MAX_REPEATS, Reason.CUT)
 
 
 def _all_not_executed(exchange: Exchange) -> bool:
@@ -262,11 +262,13 @@ def a_round_is_counted_once(step: Taken) -> bool:
 
 def budget_is_kept(step: Taken) -> bool:
     """
-    P3: no round begins when the tokens are used up.
+    P3: no round begins when the tokens or the money are used up.
     """
-    budget = step.before.limits.max_tokens_total
-    began = step.after.rounds > step.before.rounds
-    return not began or budget is None or step.after.tokens < budget
+    tokens, cost = step.before.limits.max_tokens_total, step.before.limits.max_cost
+    if step.after.rounds == step.before.rounds:
+        return True
+    spent = step.after.cost
+    return (tokens is None or step.after.tokens < tokens) and (cost is None or (spent is not None and spent < cost))
 
 
 def repetition_is_kept(step: Taken) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from attrs import evolve, frozen
 
-from rodada.statemachine.checker.bounds import TOKENS_A_TURN, Scene
+from rodada.statemachine.checker.bounds import COST_A_TURN, TOKENS_A_TURN, Scene
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.events import (
     AppendFailed,
@@ -38,6 +38,7 @@ from rodada.statemachine.messages import (
 )
 from rodada.statemachine.orders import Append, AskApproval, AskModel, StartTool, orders
 from rodada.statemachine.plan import Kind, Plan, PlannedCall, one_after_another
+from rodada.statemachine.prices import TOKENS_PRICED, Price
 from rodada.statemachine.run import Origin, Run, new_run
 from rodada.statemachine.states import ENDS
 
@@ -46,6 +47,8 @@ TOO_LONG_MS = 10**9
 LOST = Failure("ProviderUnreachable", "the connection failed", retryable=True)
 REFUSED = Failure("ProviderRejected", "the request was refused")
 FULL = Failure("DiskFull", "the disk is full")
+A_TOKEN = COST_A_TURN / TOKENS_A_TURN * TOKENS_PRICED
+PRICES = (Price(input=A_TOKEN, output=A_TOKEN),)
 USAGE = Usage(input_tokens=TOKENS_A_TURN - 1, output_tokens=1)
 
 
@@ -65,7 +68,12 @@ def first_run(scene: Scene) -> Run:
     """
     past = Conversation("checked", (UserMessage("m0", (Text("before"),)), ModelTurn(Stop.WHOLE, "said before")))
     return new_run(
-        "checked", UserMessage("m1", (Text("now"),)), past, limits=scene.limits, origin=Origin(actor=REQUESTER)
+        "checked",
+        UserMessage("m1", (Text("now"),)),
+        past,
+        limits=scene.limits,
+        origin=Origin(actor=REQUESTER),
+        prices=PRICES,
     )
 
 
