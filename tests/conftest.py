@@ -4,6 +4,7 @@ What tests count is told at the end of a test run; how fast the machine is decid
 
 import gc
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,14 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def count(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """
+    Tells at the end of the test run what a test counted.
+    """
+    return lambda told: record_property("counted", told)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -187,7 +187,7 @@ def test_a_third_cancel_drops_the_run() -> None:
     asyncio.run(scene())
 
 
-def test_a_cancel_while_a_left_block_settles_is_raised() -> None:
+def test_a_cancel_while_a_left_block_settles_is_raised_and_holds_the_outcome() -> None:
     async def leave() -> None:
         loop, provider, _ = held_loop(HeldTool("a"))
         async with loop.start("hello"):
@@ -195,17 +195,19 @@ def test_a_cancel_while_a_left_block_settles_is_raised() -> None:
             provider.call("a")
             await idle()
 
-    async def scene() -> bool:
+    async def scene() -> tuple[bool, Outcome]:
         task = asyncio.create_task(leave())
         await idle()
         await idle()
         await idle()
         task.cancel()
-        with pytest.raises(asyncio.CancelledError):
+        with pytest.raises(asyncio.CancelledError) as caught:
             await task
-        return task.cancelled()
+        return task.cancelled(), outcome_on(caught.value)
 
-    assert asyncio.run(scene())
+    cancelled, outcome = asyncio.run(scene())
+    assert cancelled
+    assert [Status.OUTCOME_UNKNOWN] == [call.status for call in outcome.calls]
 
 
 def test_a_cancel_in_the_middle_of_an_append_waits_for_the_store() -> None:

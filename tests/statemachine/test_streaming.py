@@ -5,7 +5,7 @@ Streaming: watchers hear a turn while it is said, and what they were told adds u
 import asyncio
 import gc
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 
 import pytest
 
@@ -35,6 +35,7 @@ from rodada.statemachine.errors import NotSupported, ProviderOverloaded
 from rodada.statemachine.ports import Timer
 from rodada.tools import tool
 from support.clock import HeldClock, idle
+from support.event_loops import new_loop
 from support.held import HeldProvider
 
 
@@ -107,6 +108,22 @@ def test_notices_are_numbered_without_a_hole() -> None:
     notices, _ = asyncio.run(noticed(talkative_loop()))
     assert [each.n for each in notices] == list(range(1, len(notices) + 1))
     assert isinstance(notices[-1], Ended)
+
+
+def test_who_watches_under_eager_tasks_misses_nothing_either() -> None:
+    """
+    There a run would begin while its block is entered, and a model speak before the driver knows of its task.
+    """
+
+    async def heard_from_now_on() -> list[Notice]:
+        async with talkative_loop().start("How much?") as live:
+            return [notice async for notice in live.events()]
+
+    with asyncio.Runner(loop_factory=partial(new_loop, "eager tasks")) as runner:
+        notices = runner.run(heard_from_now_on())
+    expected, _ = asyncio.run(noticed(talkative_loop()))
+    assert said_by(expected) == said_by(notices)
+    assert [1, len(notices)] == [notices[0].n, notices[-1].n]
 
 
 def test_without_streaming_the_turns_end_the_same_and_nothing_is_heard_before() -> None:

@@ -115,11 +115,16 @@ class Stage:
 
 
 @contextmanager
-def set_stage(server: Loopback | None = None) -> Generator[Stage]:
+def set_stage(
+    server: Loopback | None = None, new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
+) -> Generator[Stage]:
     """
     A stage whose connections are closed at the end.
     """
-    with server or Loopback(chat_deviations=DEVIATIONS) as server, asyncio.Runner() as runner:
+    with (
+        server or Loopback(chat_deviations=DEVIATIONS) as server,
+        asyncio.Runner(loop_factory=new_loop) as runner,
+    ):
         made = {name: make(server) for models in MAKERS.values() for name, make in models.items()}
         try:
             yield Stage(server, runner, made)

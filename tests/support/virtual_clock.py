@@ -40,9 +40,13 @@ class VirtualClock:
     """
     Waits of up to half a minute (backoffs, the grace of a stop) jump to their end as soon as the event loop turns;
     longer ones (deadlines, time limits) end only through `move_to`.
+
+    Args:
+        short: the seconds of the longest wait that jumps to its end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, short: float = SHORT) -> None:
+        self._short = short
         self._mono = 0.0
         self._waiting: list[VirtualTimer] = []
 
@@ -64,7 +68,7 @@ class VirtualClock:
         """
         timer = VirtualTimer(self._mono + seconds, callback)
         self._waiting.append(timer)
-        if seconds <= SHORT:
+        if seconds <= self._short:
             asyncio.get_running_loop().call_soon(self.move_to, timer.due)
         return timer
 

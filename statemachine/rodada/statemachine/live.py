@@ -60,17 +60,18 @@ class LiveRun(Generic[T_co]):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         task = self._entered()
+        interrupt = None
         if not task.done():
             self.cancel(
                 "cancelled" if error is None or isinstance(error, asyncio.CancelledError) else "left by an error"
             )
             interrupt = await _settle(task, self._driver)
-            if interrupt is not None and not isinstance(error, asyncio.CancelledError):
-                raise interrupt
-        if isinstance(error, asyncio.CancelledError) and not task.cancelled() and task.exception() is None:
-            setattr(error, "outcome", task.result())  # noqa: B010  (the exception stays the caller's own)
-        elif not task.cancelled():
-            task.exception()
+        cancel = error if isinstance(error, asyncio.CancelledError) else interrupt
+        has_outcome = not task.cancelled() and task.exception() is None
+        if has_outcome and cancel is not None:
+            setattr(cancel, "outcome", task.result())  # noqa: B010  (the exception stays the caller's own)
+        if interrupt is not None and cancel is interrupt:
+            raise interrupt
 
     def events(self, *, after: int | None = None) -> AsyncIterator[Notice]:
         """
@@ -166,6 +167,8 @@ class LiveRun(Generic[T_co]):
         self._audience.close()
 
     async def _drive(self, driver: AsyncioDriver) -> Outcome[T_co]:
+        # An eager task begins before anybody can have come to watch it.
+        await asyncio.sleep(0)
         outcome = await self._driven(driver)
         self._audience.tell(Ended(outcome, call=driver.run.calls, attempt=driver.run.attempt))
         return outcome

@@ -307,7 +307,7 @@ class AsyncioDriver:
         """
         A piece of a turn. Of a call that was given up nothing is heard any more.
         """
-        if order not in self._tasks:
+        if order not in orders(self.run):
             return
         if isinstance(delta, TextDelta):
             self._heard += delta.text
