@@ -163,8 +163,9 @@ class Unsayable(BaseModel):
         raise OSError
 
 
-def test_a_value_that_cannot_be_said_is_told_as_it_came() -> None:
-    outcome = ToolLoop(Scripted([Turn('{"kg": 80}')]), output_type=Unsayable).run_sync("a goal")
+@pytest.mark.parametrize("answer", ['{"kg": 80}', '```json\n{"kg": 80}\n```'])
+def test_a_value_that_cannot_be_said_is_told_as_it_came(answer: str) -> None:
+    outcome = ToolLoop(Scripted([Turn(answer)]), output_type=Unsayable).run_sync("a goal")
     assert {"kg": 80} == outcome.to_json()["output"]
 
 

@@ -238,11 +238,13 @@ def _output_json(output: object, answer: str) -> JsonValue:
     # Only here: whoever has an output has imported pydantic already.
     from pydantic_core import to_jsonable_python
 
+    from rodada.statemachine.output_types import unframed
+
     try:
         told = cast(JsonValue, to_jsonable_python(output, inf_nan_mode="null", serialize_unknown=True))
         dump_json(told)
     except Exception:  # noqa: BLE001 - a type's own way to JSON may raise anything; it came from JSON
-        return parse_object(answer)
+        return parse_object(unframed(answer))
     return told
 
 

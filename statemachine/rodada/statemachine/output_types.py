@@ -66,7 +66,7 @@ class TypedOutput:
         """
         What a text holds, or why it does not fit; a validator of the host that raises refuses the text.
         """
-        said = _unframed(text)
+        said = unframed(text)
         value = parse_object(said) if said.strip() else None
         if value is None:
             return Misfit(f"no {self.name}: the answer is no JSON object")
@@ -111,7 +111,10 @@ def output_of(kind: object) -> TypedOutput:
     return TypedOutput(name, dump_json(rooted), adapter, frozenset(_names(rooted)))
 
 
-def _unframed(text: str) -> str:
+def unframed(text: str) -> str:
+    """
+    The JSON within the two lines of a code fence; a text without them is itself.
+    """
     # No pattern: each that allows blanks around both lines takes the cube of the time over many blank lines.
     first, _, rest = text.strip().partition("\n")
     within, _, last = rest.rpartition("\n")
