@@ -86,4 +86,8 @@ def test_a_message_is_one_bounded_line_without_secrets() -> None:
     [(("a", "b"), "a"), ((None, "b"), "b"), (({"x": 1}, ["y"], 7, "", "b"), "b"), ((None, {"x": 1}), None)],
 )
 def test_a_code_is_a_text_whatever_a_server_sends_there(told: tuple[object, ...], code: str | None) -> None:
-    assert code_of(*told) == code
+    assert code_of(*told, secret="") == code
+
+
+def test_f111_a_code_shows_no_secret() -> None:
+    assert code_of("no_such_key_sk-1", secret="sk-1") == "no_such_key_***"

@@ -326,7 +326,7 @@ def _told_in_stream(event: JsonObject, reply: _StreamedReply, key: str) -> Provi
     error = event.get("error")
     told = error if isinstance(error, dict) else JsonObject()
     kind, details = str(told.get("type")), told.get("details")
-    code = code_of(details.get("error_code") if isinstance(details, dict) else None, kind)
+    code = code_of(details.get("error_code") if isinstance(details, dict) else None, kind, secret=key)
     return from_answer(
         WIRE,
         STATUSES.get(kind, 500),
@@ -339,7 +339,7 @@ def _told_in_stream(event: JsonObject, reply: _StreamedReply, key: str) -> Provi
 
 
 def _refusal(error: "APIStatusError", key: str) -> ProviderError:
-    code = code_of(error.error_code, error.type)
+    code = code_of(error.error_code, error.type, secret=key)
     return from_answer(
         WIRE,
         error.status_code,

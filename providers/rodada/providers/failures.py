@@ -42,11 +42,12 @@ def broken_pairs(provider: str, fault: str) -> ProviderRejected:
     return ProviderRejected(provider, f"not sent, please report it: {fault}", code="broken_pairs")
 
 
-def code_of(*told: object) -> str | None:
+def code_of(*told: object, secret: str) -> str | None:
     """
-    The first of a vendor's codes that is a text: servers that only resemble a vendor send anything there.
+    The first of a vendor's codes that is a text, as `short` as a message: servers that only resemble a vendor send
+    anything there.
     """
-    return next((code for code in told if isinstance(code, str) and code), None)
+    return next((short(code, secret) for code in told if isinstance(code, str) and code), None)
 
 
 def from_answer(

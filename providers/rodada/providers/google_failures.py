@@ -96,7 +96,7 @@ def _api_failure(error: _ApiError, key: str) -> ProviderError:
         short(str(error.message or "no message"), key),
         headers,
         kind=_class_of(error.code, details),
-        code=error.status,
+        code=code_of(error.status, secret=key),
         request_id=request_id,
         wait=_retry_delay(details),
     )
@@ -108,9 +108,10 @@ def told_in_stream(chunk: JsonObject, headers: Mapping[str, str], key: str) -> P
     """
     told = chunk.get("error")
     error = told if isinstance(told, dict) else JsonObject()
-    code, status = error.get("code"), error.get("status")
-    known = code if isinstance(code, int) else 500
-    return _api_failure(_ErrorEvent(known, code_of(status), error.get("message"), dict(chunk), _Opened(headers)), key)
+    number, status = error.get("code"), error.get("status")
+    known = number if isinstance(number, int) else 500
+    code = code_of(status, secret=key)
+    return _api_failure(_ErrorEvent(known, code, error.get("message"), dict(chunk), _Opened(headers)), key)
 
 
 def request_id_of(headers: Mapping[str, str]) -> str | None:

@@ -69,9 +69,9 @@ def from_told_error(provider: str, error: JsonValue, secret: str) -> ProviderErr
     the status that it means.
     """
     told = error if isinstance(error, dict) else JsonObject()
-    code, kind = code_of(told.get("code")), code_of(told.get("type"))
+    code, kind = code_of(told.get("code"), secret=secret), code_of(told.get("type"), secret=secret)
     kind = None if kind == EVENT else kind  # the name of the event
-    message = short(code_of(told.get("message"), error) or "", secret)
+    message = code_of(told.get("message"), error, secret=secret)
     words = [word for word in (code, kind) if word]
     status = _status_of(told.get("code"))
     if status is not None:
@@ -88,13 +88,13 @@ def _status_of(code: JsonValue) -> int | None:
 
 
 def _from_answer(provider: str, error: "APIStatusError", secret: str) -> ProviderError:
-    code = code_of(error.code, error.type)
+    code = code_of(error.code, error.type, secret=secret)
     return from_answer(
         provider,
         error.status_code,
         short(_message(error), secret),
         error.response.headers,
-        kind=_class_of(code) or _class_of(code_of(error.type)),
+        kind=_class_of(code) or _class_of(code_of(error.type, secret=secret)),
         code=code,
         request_id=error.request_id,
     )
