@@ -159,6 +159,7 @@ def test_the_stop_map_knows_every_word_of_the_sdk() -> None:
         ("max_tokens", [ASKED], Stop.CUT),
         ("model_context_window_exceeded", [SAID], Stop.CUT),
         ("pause_turn", [SAID], Stop.PAUSED),
+        ("pause_turn", [{"type": "text", "text": " "}], Stop.MALFORMED),
         ("pause_turn", [], Stop.MALFORMED),
         ("pause_turn", [ASKED], Stop.MALFORMED),
         ("refusal", [ASKED], Stop.REFUSED),
@@ -582,6 +583,36 @@ def test_a_tool_of_the_vendor_that_never_ended_stands_in_no_message_before_the_n
     stored = to_messages(Conversation("c", stayed_open))
     assert blocks(stored[1]) == [SAID, ASKED]
     assert sent_for(asking(*stayed_open, user("more"), start=2))[: len(stored)] == stored
+
+
+FOUND: JsonObject = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
+MCP: JsonObject = {**FOUND, "type": "mcp_tool_result"}
+
+
+def searched(id: JsonValue = "s", input: JsonValue = None) -> JsonObject:
+    return {"type": "server_tool_use", "id": id, "name": "web_search", "input": {} if input is None else input}
+
+
+@pytest.mark.parametrize(
+    ("stored", "kept"),
+    [
+        ([searched(), FOUND, SAID], [searched(), FOUND, SAID]),
+        ([{**searched(), "type": "mcp_tool_use"}, MCP, SAID], [{**searched(), "type": "mcp_tool_use"}, MCP, SAID]),
+        ([{**searched(), "type": "mcp_tool_use"}, SAID], [SAID]),
+        ([FOUND, SAID], [SAID]),
+        ([FOUND, searched(), SAID], [SAID]),
+        ([searched("s/1"), {**FOUND, "tool_use_id": "s/1"}, SAID], [SAID]),
+        ([searched(3), {**FOUND, "tool_use_id": 3}, SAID], [SAID]),
+        ([searched(input="q"), FOUND, SAID], [searched(), FOUND, SAID]),
+    ],
+)
+def test_what_a_gateway_made_of_a_tool_of_the_vendor_spoils_no_later_message(
+    stored: list[JsonObject], kept: list[JsonObject]
+) -> None:
+    turn = received(*stored, word="end_turn")
+    sent = sent_for(asking(user(), turn, user("more"), start=2))
+    assert blocks(sent[1]) == kept
+    assert sent[:2] == to_messages(Conversation("c", (user(), turn)))
 
 
 def test_a_closing_call_leaves_a_paused_turn_out() -> None:

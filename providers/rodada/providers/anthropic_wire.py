@@ -46,6 +46,7 @@ from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 WIRE = "anthropic"
 THOUGHTS = ("thinking", "redacted_thinking")
+USES = ("server_tool_use", "mcp_tool_use")  # of the vendor's own tools, and of servers that it asks
 PDF = "application/pdf"
 # The most base64 characters of each. By reports the vendor's own API takes images twice as large; its other hosts do
 # not, and one image too large would spoil every later call of its conversation.
@@ -264,7 +265,8 @@ def _entries(request: ModelRequest, traits: Traits) -> Iterator[tuple[Entry, boo
 def _sent(request: ModelRequest, traits: Traits) -> list[JsonObject]:
     """
     The entries as messages. A turn before the active one may have been left waiting for a tool of the vendor's own:
-    its request is left out, for behind it the vendor takes results alone, and the person has gone on.
+    its request is left out, for behind it the vendor takes results alone, and the person has gone on. So is what nobody
+    asked for, as gateways send it, and what has no legal id: it would be refused in every later request.
     """
     groups = [messages_of(entry, bare) for entry, bare in _entries(request, traits)]
     answered = _answered(message for group in groups for message in group)
@@ -273,8 +275,17 @@ def _sent(request: ModelRequest, traits: Traits) -> list[JsonObject]:
 
 
 def _answered(messages: Iterable[JsonObject]) -> Container[str]:
-    blocks = (block for message in messages for block in _objects(message["content"]))
-    return {told_text(block["tool_use_id"]) for block in blocks if "tool_use_id" in block}
+    """
+    Ids of the uses of the vendor's own tools behind which stands a result.
+    """
+    asked, answered = set[str](), set[str]()
+    for block in (block for message in messages for block in _objects(message["content"])):
+        if block.get("type") in USES:
+            asked.add(told_text(block.get("id")))
+        found = told_text(block.get("tool_use_id"))
+        if found in asked:
+            answered.add(found)
+    return {each for each in answered if LEGAL.fullmatch(each)}
 
 
 def _settled(message: JsonObject, answered: Container[str]) -> JsonObject:
@@ -283,7 +294,7 @@ def _settled(message: JsonObject, answered: Container[str]) -> JsonObject:
     kept: list[JsonValue] = [
         block
         for block in _objects(message["content"])
-        if block.get("type") != "server_tool_use" or told_text(block.get("id")) in answered
+        if said_in(block) is not None or told_text(block.get("id", block.get("tool_use_id"))) in answered
     ]
     return {**message, "content": kept}
 
@@ -302,10 +313,14 @@ def _echoed(turn: ModelTurn, bare: bool) -> list[JsonObject] | None:
     if len(_of_type(blocks, "tool_use")) != len(turn.requests) or not all(block.get("type") for block in blocks):
         return None
     return [
-        _mended(block, next(requests)) if block["type"] == "tool_use" else block
+        _mended(block, next(requests)) if block["type"] == "tool_use" else _with_input(block)
         for block in blocks
         if not _is_blank(block)
     ]
+
+
+def _with_input(block: JsonObject) -> JsonObject:
+    return block if block["type"] not in USES or isinstance(block.get("input"), dict) else {**block, "input": {}}
 
 
 def _mended(block: JsonObject, request: ToolRequest) -> JsonObject:
@@ -455,7 +470,7 @@ def said_in(block: JsonObject) -> str | None:
     kind = told_text(block.get("type"))
     if kind == "text":
         return told_text(block.get("text"))
-    return None if kind == "server_tool_use" or kind.endswith("_tool_result") else ""
+    return None if kind in USES or kind.endswith("_tool_result") else ""
 
 
 def stop_of(word: str, blocks: list[JsonObject]) -> Stop:
@@ -466,7 +481,7 @@ def stop_of(word: str, blocks: list[JsonObject]) -> Stop:
     asks = bool(_of_type(blocks, "tool_use"))
     if word == "tool_use" and not asks:
         return Stop.PAUSED if _of_type(blocks, "server_tool_use") else Stop.MALFORMED
-    if (word in ("end_turn", "pause_turn") and asks) or (stop is Stop.PAUSED and not blocks):
+    if (word in ("end_turn", "pause_turn") and asks) or (stop is Stop.PAUSED and all(map(_is_blank, blocks))):
         return Stop.MALFORMED
     return stop
 
