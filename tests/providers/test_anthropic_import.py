@@ -6,7 +6,7 @@ import pytest
 from anthropic.types import Message
 
 from rodada.providers.anthropic import from_messages, to_messages
-from rodada.statemachine import Exchange, Media, ModelTurn, Piece, Status, Text, UserMessage
+from rodada.statemachine import Exchange, Media, MediaLink, ModelTurn, Part, Piece, Status, Text, UserMessage
 from rodada.statemachine.errors import AmbiguousResult, UnreadableMessages
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from support.imports import kinds, told
@@ -41,7 +41,7 @@ def image(**source: JsonValue) -> JsonObject:
     return {"type": "image", "source": {**source}}
 
 
-def parts_of(*messages: JsonObject) -> tuple[Text | Media, ...]:
+def parts_of(*messages: JsonObject) -> tuple[Part, ...]:
     """
     The parts of the first message of the person, or of the first result.
     """
@@ -111,7 +111,7 @@ def test_objects_of_the_sdk_are_read_among_dicts() -> None:
         ([image(type="base64", media_type="image/png", data="iVBORw0K\nGgo")], (PNG,)),
     ],
 )
-def test_what_a_result_may_hold(content: JsonValue, parts: tuple[Text | Media, ...]) -> None:
+def test_what_a_result_may_hold(content: JsonValue, parts: tuple[Part, ...]) -> None:
     assert parts == parts_of(HI, assistant(use("a")), user(result("a", content)))
 
 
@@ -127,9 +127,27 @@ def test_documents() -> None:
 
 
 @pytest.mark.parametrize(
+    ("block", "link"),
+    [
+        (image(type="url", url="https://host/a.png"), MediaLink("https://host/a.png")),
+        (image(type="url", url="https://host/a"), MediaLink("https://host/a", "image/*")),
+        (
+            {"type": "document", "source": {"type": "url", "url": "https://host/a"}, "title": "log"},
+            MediaLink("https://host/a", "application/pdf", "log"),
+        ),
+    ],
+)
+def test_what_is_at_an_address_is_a_link_to_it(block: JsonObject, link: MediaLink) -> None:
+    for stored in ([user(block)], [HI, assistant(use("a")), user(result("a", [block]))]):
+        found = from_messages(stored)
+        assert ([], (link,)) == (kinds(found), parts_of(*stored))
+        assert stored[-1] == to_messages(found.conversation)[-1]
+
+
+@pytest.mark.parametrize(
     "block",
     [
-        image(type="url", url="https://example.com/a.png"),
+        image(type="url", url="http://example.com/a.png"),
         image(type="file", file_id="f"),
         {"type": "search_result", "source": "s", "title": "t", "content": [text("so")]},
     ],

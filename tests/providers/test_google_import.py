@@ -6,13 +6,16 @@ import pytest
 from google.genai import types
 
 from rodada.providers.google import from_messages, to_messages
-from rodada.statemachine import Exchange, Media, ModelTurn, Part, Status, Text, UserMessage
+from rodada.statemachine import Exchange, Media, MediaLink, ModelTurn, Part, Status, Text, UserMessage
 from rodada.statemachine.errors import AmbiguousResult, UnreadableMessages
 from rodada.statemachine.jsontext import JsonObject, JsonValue
 from support.imports import kinds, told
 
 PNG = Media.of(b"\x89PNG\r\n\x1a\n", "image/png")
 SHOT: JsonObject = {"inlineData": {"mimeType": "image/png", "data": PNG.data}}
+
+
+LINK: JsonObject = {"fileData": {"mimeType": "image/png", "fileUri": "https://host/a"}}
 
 
 def user(*parts: JsonValue) -> JsonObject:
@@ -47,12 +50,18 @@ def test_a_history_comes_in_and_goes_out_as_it_stands() -> None:
         model(text("hm", thought=True), text("Let me see."), call("f", "a", thoughtSignature="YWJj"), call("g", "b")),
         user(answer("f", "a", output="1"), answer("g", "b", error="no")),
         model(text("It is one."), text("", thoughtSignature="ZGVm")),
-        user(text("And in "), SHOT),
+        user(text("And in "), SHOT, LINK),
         model(text("Nice.")),
     ]
     found = from_messages(stored)
 
-    lines = ["U hi", "X Let me see. a=1 b=no", "T It is one.", "U And in \n[image/png, 8 bytes]", "T Nice."]
+    lines = [
+        "U hi",
+        "X Let me see. a=1 b=no",
+        "T It is one.",
+        "U And in \n[image/png, 8 bytes]\n[image/png, at https://host/a]",
+        "T Nice.",
+    ]
     assert (lines, []) == (told(found.conversation), kinds(found))
     assert stored == to_messages(found.conversation)
 
@@ -220,7 +229,9 @@ def test_thoughts_are_no_text() -> None:
 @pytest.mark.parametrize(
     ("content", "changes"),
     [
-        (user({"fileData": {"fileUri": "gs://x"}}), ["1 told_in_words fileData"]),
+        (user({"fileData": {"fileUri": "gs://x/a"}}), ["1 told_in_words fileData"]),
+        (user({"fileData": {"fileUri": "http://x/a", "mimeType": "image/png"}}), ["1 told_in_words fileData"]),
+        (user({"fileData": {"fileUri": "https://x/a", "mimeType": "image/*"}}), ["1 told_in_words fileData"]),
         (user(text("so"), {"executableCode": {}}), ["1 unknown_part executableCode"]),
         (user(text("so"), {}), ["1 unknown_part"]),
         (user(text("so"), {"text": "a", "inlineData": {}}), ["1 unknown_part"]),
@@ -237,11 +248,24 @@ def test_thoughts_are_no_text() -> None:
         (model(text("so", thoughtSignature="?")), ["1 unknown_fields thoughtSignature"]),
         (model(text("so"), {"functionCall": {"args": {}}}), ["1 unknown_part a call without a name"]),
         (model(text("so"), {"inlineData": {"mimeType": "image/png", "data": "bm8="}}), ["1 unknown_part inlineData"]),
+        (model(text("so"), {"fileData": {"mimeType": "image/png"}}), ["1 unknown_part fileData"]),
+        (model(text("so"), LINK), []),
         (model(text("so"), {"executableCode": {"code": "1"}}, SHOT), []),
     ],
 )
 def test_what_has_no_place_is_named(content: JsonObject, changes: list[str]) -> None:
     assert changes == kinds(from_messages([HI, content]))
+
+
+def test_links_behind_the_results_go_back_into_them() -> None:
+    line = "\n[image/png, at https://host/a; shown after the results]\n"
+    stored = [HI, model(call("f", "a")), user(answer("f", "a", output=f"see{line}so"), LINK)]
+    found = from_messages(stored)
+
+    exchange = found.conversation.entries[1]
+    assert isinstance(exchange, Exchange)
+    assert (Text("see"), MediaLink("https://host/a", "image/png"), Text("so")) == exchange.results[0].content
+    assert ([], stored) == (kinds(found), to_messages(found.conversation))
 
 
 def test_a_message_of_the_person_keeps_its_order() -> None:

@@ -14,6 +14,7 @@ from rodada.providers.importing import UNANSWERED, Source, repaired
 from rodada.statemachine import (
     Exchange,
     Media,
+    MediaLink,
     ModelTurn,
     Status,
     Stop,
@@ -281,6 +282,34 @@ def test_media_behind_the_results_go_back_into_them() -> None:
     assert isinstance(exchange, Exchange)
     assert (Text("look"), PNG, Text("so")) == exchange.results[0].content
     assert ([], 3) == (kinds(found), len(found.conversation.entries))
+
+
+@pytest.mark.parametrize("media_type", ["image/png", "image/*", "image/webp"])
+def test_links_behind_the_results_go_back_into_them_with_the_type_of_their_line(media_type: str) -> None:
+    link = MediaLink("https://host/a.png?v=1", media_type, "plot")
+    line = f"\n{link.told[:-1]}; shown after the results]\n"
+    found = imported(said(), asks("a"), gives("a", f"look{line}"), Said(NOWHERE, (MediaLink(link.url),)))
+
+    exchange = found.conversation.entries[1]
+    assert isinstance(exchange, Exchange)
+    assert (Text("look"), link) == exchange.results[0].content
+    assert ([], 2) == (kinds(found), len(found.conversation.entries))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "application/pdf, at https://host/a.png",
+        "image/png, at https://host/b.png",
+        "image/\u00e9, at https://host/a.png",
+        "image/png, 8 bytes",
+    ],
+)
+def test_a_line_that_tells_of_something_else_is_a_text(told: str) -> None:
+    link = MediaLink("https://host/a.png")
+    found = imported(said(), asks("a"), gives("a", f"\n[{told}; shown after the results]\n"), Said(NOWHERE, (link,)))
+
+    assert UserMessage("message_2", (link,)) == found.conversation.entries[2]
 
 
 @pytest.mark.parametrize("behind", [(PNG, PNG), (PNG, Text("see")), (Media.of(b"GIF89a", "image/gif"),)])

@@ -5,18 +5,21 @@ Media as each wire takes them: in place where it can, told as text where it cann
 import json
 import struct
 import zlib
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rodada.providers import anthropic_wire, google_wire, openai_responses_input
+from rodada.providers import anthropic_wire, google_wire, openai_chat_input, openai_responses_input
 from rodada.providers.media import LONGEST_TEXT, Taken, Takes, taken
+from rodada.providers.openai_chat_dialect import OPENAI, Dialect
 from rodada.statemachine.jsontext import JsonObject, JsonValue
 from rodada.statemachine.messages import (
     Entry,
     Exchange,
     Media,
+    MediaLink,
     ModelTurn,
     Part,
     Piece,
@@ -35,6 +38,31 @@ PDF = Media.of(b"%PDF-1.7", "application/pdf", "log.pdf")
 WAV = Media.of(b"RIFF", "audio/wav")
 CSV = Media.of(b"kg\n80", "text/csv", "log.csv")
 TAKES = Takes({"image/png": 20})
+PHOTO_LINK, PDF_LINK = MediaLink("https://host/a.png?v=1;2"), MediaLink("https://host/plan", "application/pdf", "plan")
+ANY_LINK = MediaLink("https://host/photo", "image/*")
+GOOGLES = [
+    MediaLink("gs://bucket/plan.pdf"),
+    MediaLink("https://generativelanguage.googleapis.com/v1beta/files/a", "image/png"),
+    MediaLink("gs://bucket/lift.wav"),
+]
+LINKED: list[tuple[MediaLink, Mapping[str, JsonObject]]] = [
+    (
+        PHOTO_LINK,
+        {
+            "anthropic": {"type": "image", "source": {"type": "url", "url": PHOTO_LINK.url}},
+            "openai": {"type": "input_image", "image_url": PHOTO_LINK.url, "detail": "auto"},
+            "google": {"fileData": {"mimeType": "image/png", "fileUri": PHOTO_LINK.url}},
+        },
+    ),
+    (
+        PDF_LINK,
+        {
+            "anthropic": {"type": "document", "source": {"type": "url", "url": PDF_LINK.url}, "title": "plan"},
+            "openai": {"type": "input_file", "file_url": PDF_LINK.url},  # refused with a name beside it
+            "google": {"fileData": {"mimeType": "application/pdf", "fileUri": PDF_LINK.url}},
+        },
+    ),
+]
 NEW, OLD = "gemini-3.6-flash", "gemini-2.5-flash"
 SHOT, READ = ToolRequest("a", "shot", "{}"), ToolRequest("b", "read", "{}")
 ASKED = ModelTurn(Stop.WHOLE, requests=(SHOT, READ))
@@ -59,6 +87,14 @@ def openai(entry: Entry) -> list[JsonObject]:
 
 def google(entry: Entry, model: str = NEW) -> JsonValue:
     return google_wire.entry_contents(entry, model, active=True)[-1]["parts"]
+
+
+def chat(entry: Entry, dialect: Dialect) -> JsonValue:
+    return openai_chat_input.entry_messages(entry, dialect)[-1]["content"]
+
+
+def results(shown: JsonValue) -> list[JsonObject]:
+    return [each for each in shown if isinstance(each, dict)] if isinstance(shown, list) else []
 
 
 def anthropic_block(media: Media) -> JsonObject:
@@ -101,6 +137,55 @@ def test_a_message_holds_its_media_in_their_places() -> None:
         }
     ]
     assert google(message) == [{"text": "seen"}, google_part(PNG), google_part(PDF), {"text": "end"}]
+
+
+@pytest.mark.parametrize(("link", "shown"), LINKED)
+def test_a_link_is_sent_as_it_stands_in_messages_and_results(link: MediaLink, shown: Mapping[str, JsonObject]) -> None:
+    message, entry = UserMessage("m", (Text("see"), link)), exchange(Text("see"), link)
+    assert anthropic(message) == [{"type": "text", "text": "see"}, shown["anthropic"]]
+    assert openai(message)[0]["content"] == [{"type": "input_text", "text": "see"}, shown["openai"]]
+    assert google(message) == [{"text": "see"}, shown["google"]]
+    (result, _) = results(anthropic(entry))
+    assert result["content"] == [{"type": "text", "text": "see"}, shown["anthropic"]]
+    assert openai(entry)[-2]["output"] == [{"type": "input_text", "text": "see"}, shown["openai"]]
+    # Google's takes none inside a result, whatever the model, and Anthropic's none in one that failed.
+    (first, _, behind) = results(google(entry))
+    told = f"see\n{link.told[:-1]}; shown after the results]\n"
+    assert (first["functionResponse"], behind) == ({"name": "shot", "response": {"output": told}}, shown["google"])
+    (failed, _, behind) = results(anthropic(exchange(Text("see"), link, status=Status.FAILED)))
+    assert (failed["content"], behind) == (told, shown["anthropic"])
+
+
+def test_chat_completions_takes_links_to_images_alone() -> None:
+    message = UserMessage("m", (ANY_LINK, PDF_LINK))
+    told = {"type": "text", "text": f"\n{PDF_LINK.told[:-1]}; not shown: this API does not fetch it]\n"}
+    sent: JsonObject = {"type": "image_url", "image_url": {"url": ANY_LINK.url}}
+    assert chat(message, OPENAI) == [sent, told]
+    assert chat(message, Dialect(files=True)) == [sent, told]
+    for dialect in (Dialect(links=False), Dialect(images=False)):
+        assert (
+            chat(message, dialect) == f"\n{ANY_LINK.told[:-1]}; not shown: this API does not fetch it]\n{told['text']}"
+        )
+
+
+@pytest.mark.parametrize("link", GOOGLES)
+def test_what_google_alone_finds_is_sent_to_google_alone(link: MediaLink) -> None:
+    message, told = UserMessage("m", (link,)), f"\n{link.told[:-1]}; not shown: this API does not fetch it]\n"
+    assert google(message) == [{"fileData": {"mimeType": link.media_type, "fileUri": link.url}}]
+    assert anthropic(message) == openai(message)[0]["content"] == chat(message, OPENAI) == told
+
+
+@pytest.mark.parametrize("link", [MediaLink("https://host/log.odd", "text/x-odd"), MediaLink("https://host/a.mp4")])
+def test_a_link_of_a_type_that_a_wire_does_not_fetch_is_told(link: MediaLink) -> None:
+    message, told = UserMessage("m", (link,)), f"\n{link.told[:-1]}; not shown: this API does not fetch it]\n"
+    assert anthropic(message) == openai(message)[0]["content"] == chat(message, OPENAI) == told
+    assert google(message) == [{"text": told}]
+
+
+def test_google_is_told_of_an_image_of_no_known_type() -> None:
+    assert google(UserMessage("m", (ANY_LINK,))) == [
+        {"text": "\n[image/*, at https://host/photo; not shown: this API does not fetch it]\n"}
+    ]
 
 
 def test_a_message_may_be_media_alone() -> None:
@@ -255,6 +340,8 @@ def test_no_medium_is_dropped_on_any_wire(parts: tuple[Part, ...], status: Statu
         for part in parts:
             if isinstance(part, Media):
                 assert part.data in text or f", {part.size} bytes" in text
+            if isinstance(part, MediaLink):
+                assert part.url in text or part.told.rpartition(": ")[2][:-1] in text
 
 
 def test_a_request_is_as_large_as_its_media() -> None:

@@ -6,7 +6,7 @@ import pytest
 from openai.types.chat import ChatCompletionMessage
 
 from rodada.providers.openai_chat import Dialect, from_messages, to_messages
-from rodada.statemachine import Exchange, Media, Part, Status, UserMessage
+from rodada.statemachine import Exchange, Media, MediaLink, Part, Status, UserMessage
 from rodada.statemachine.errors import AmbiguousResult, UnreadableMessages
 from rodada.statemachine.jsontext import JsonObject, JsonValue
 from support.imports import kinds, told
@@ -168,6 +168,8 @@ def test_f025_results_without_ids_for_two_open_calls() -> None:
             {"type": "file", "file": {"filename": "log.pdf", "file_data": f"data:application/pdf;base64,{PDF.data}"}},
             PDF,
         ),
+        (url("https://host/a.png"), MediaLink("https://host/a.png")),
+        (url("https://host/a"), MediaLink("https://host/a", "image/*")),
         ({"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}, Media.of(b"RIFF", "audio/wav")),
     ],
 )
@@ -181,7 +183,7 @@ def test_media(part: JsonObject, expected: Part) -> None:
 @pytest.mark.parametrize(
     ("message", "changes"),
     [
-        (user(url("https://example.com/a.png")), ["1 told_in_words image_url"]),
+        (user(url("http://example.com/a.png")), ["1 told_in_words image_url"]),
         (user({"type": "file", "file": {"file_id": "f"}}), ["1 told_in_words file"]),
         (user({"type": "text", "text": "so"}, {"type": "of_tomorrow"}), ["1 unknown_part of_tomorrow"]),
         ({"role": "user", "content": "so", "name": "ana"}, ["1 unknown_fields name"]),

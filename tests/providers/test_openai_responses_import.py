@@ -6,7 +6,7 @@ import pytest
 from openai.types.responses import ResponseFunctionToolCall, ResponseReasoningItem
 
 from rodada.providers.openai_responses import from_messages, to_messages
-from rodada.statemachine import Exchange, Media, Part, Status, Text, UserMessage
+from rodada.statemachine import Exchange, Media, MediaLink, Part, Status, Text, UserMessage
 from rodada.statemachine.errors import AmbiguousResult, UnreadableMessages
 from rodada.statemachine.jsontext import JsonObject, JsonValue
 from support.imports import kinds, told
@@ -142,6 +142,23 @@ def test_a_status_is_read_back_where_media_stand_behind_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("part", "link"),
+    [
+        (image("https://host/a.png"), MediaLink("https://host/a.png")),
+        (image("https://host/a"), MediaLink("https://host/a", "image/*")),
+        ({"type": "input_file", "file_url": "https://host/a"}, MediaLink("https://host/a", "application/pdf")),
+    ],
+)
+def test_what_is_at_an_address_is_a_link_to_it(part: JsonObject, link: MediaLink) -> None:
+    found = from_messages([user(part)])
+
+    (message,) = found.conversation.entries
+    assert isinstance(message, UserMessage)
+    assert ([], (link,)) == (kinds(found), message.content)
+    assert [part] == to_messages(found.conversation)[0]["content"]
+
+
+@pytest.mark.parametrize(
     ("item", "changes"),
     [
         ({"role": "developer", "content": "Be kind."}, ["1 system_text"]),
@@ -155,7 +172,7 @@ def test_a_status_is_read_back_where_media_stand_behind_it() -> None:
         ({"type": "web_search_call"}, ["1 unknown_part web_search_call"]),
         (THOUGHT, ["1 blank"]),
         (call("a", name=""), ["1 unknown_part a call without a name", "1 blank"]),
-        (user(image("https://example.com/a.png")), ["1 told_in_words input_image"]),
+        (user(image("http://example.com/a.png")), ["1 told_in_words input_image"]),
         (user({"type": "input_text", "text": "so"}, {"type": "input_audio"}), ["1 unknown_part input_audio"]),
         (says("so", at="noon"), ["1 unknown_fields at"]),
         ({"role": "assistant", "content": [{"type": "input_text", "text": "so"}]}, []),

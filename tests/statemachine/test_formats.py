@@ -14,7 +14,7 @@ from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import FormatError
 from rodada.statemachine.events import DeadlinePassed, Failure
 from rodada.statemachine.jsontext import JsonObject
-from rodada.statemachine.messages import Exchange, Media, Status, Stop, Text, UserMessage
+from rodada.statemachine.messages import Exchange, Media, MediaLink, Status, Stop, Text, UserMessage
 from rodada.statemachine.orders import AskApproval, AskModel, StartTool, StopTool, orders
 from rodada.statemachine.run import FORMAT as RUN
 from rodada.statemachine.run import VERSION as NEWEST_RUN
@@ -122,6 +122,24 @@ def test_stored_media_mean_what_they_meant() -> None:
     )
     assert isinstance(file, UserMessage)
     assert file.content == (Media.of(b"a,b\n", "text/csv"),)
+
+
+def test_stored_links_mean_what_they_meant() -> None:
+    person, exchange, _ = Conversation.from_json(stored("conversation-2-links.json")).entries
+    assert isinstance(person, UserMessage)
+    assert person.content == (
+        Text("O que está na foto?"),
+        MediaLink("https://fotos.example/barra.jpg?v=2", "image/jpeg", "barra"),
+        MediaLink("gs://treinos/plano.pdf", "application/pdf"),
+    )
+    assert isinstance(exchange, Exchange)
+    (found,) = exchange.results
+    assert found.content == (
+        Text("achei"),
+        MediaLink("https://fotos.example/outra", "image/*"),
+        Media.of(b"\x89PNG\r\n\x1a\n", "image/png"),
+    )
+    assert (found.size, found.digest[:8]) == (40, "5e29c5f7")
 
 
 def test_the_stored_runs_wait_for_what_they_waited_for() -> None:

@@ -110,7 +110,9 @@ def test_a_message_may_hold_media_or_be_one(message: list[Part], told: tuple[Par
 
 @pytest.mark.parametrize("message", [["text"], [b"a"], None, 7, [Text("a"), None]])
 def test_a_message_of_other_things_is_refused(message: list[Part]) -> None:
-    with pytest.raises(InvalidValue, match=r"^message: takes text, or parts such as Text\('...'\) and Media\.of"):
+    with pytest.raises(
+        InvalidValue, match=r"^message: takes text, or parts such as Text\('...'\) and Media\.from_path"
+    ):
         ToolLoop(Recorded()).start(message)
 
 

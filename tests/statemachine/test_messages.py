@@ -9,12 +9,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from rodada.statemachine.codec import decode, encode
 from rodada.statemachine.errors import InvalidValue, UnusableFile
 from rodada.statemachine.jsontext import digest_text
+from rodada.statemachine.media import LARGEST_FILE
 from rodada.statemachine.messages import (
-    LARGEST_FILE,
     Exchange,
     Media,
+    MediaLink,
     ModelTurn,
     Part,
     Piece,
@@ -142,6 +144,7 @@ def test_the_text_of_parts_is_joined() -> None:
 
 PNG = b"\x89PNG\r\n\x1a\n"
 SHOT = Media.of(PNG, "image/png")
+LINK = MediaLink("https://host/a.png?v=1")
 
 
 @given(st.binary(min_size=1, max_size=99), words.media_types, words.words)
@@ -232,6 +235,68 @@ def test_the_content_of_media_is_not_shown() -> None:
     assert repr(SHOT) == "Media(media_type='image/png', name='')"
 
 
+# Links
+
+
+@pytest.mark.parametrize(
+    ("url", "media_type"),
+    [
+        ("https://host/a.PNG?signature=x.jpg#y", "image/png"),
+        ("https://sub.host.example:8443/a/b%20c/lift.wav", "audio/wav"),
+        ("https://host/log.csv", "text/csv"),
+        ("gs://bucket_1/plan.pdf", "application/pdf"),
+    ],
+)
+def test_a_link_is_of_the_type_that_its_address_ends_in(url: str, media_type: str) -> None:
+    assert MediaLink(url) == MediaLink(url, media_type, "")
+
+
+def test_a_link_without_a_type_is_given_one() -> None:
+    for url in ("https://host/photo", "https://host", "https://host/photo?of=a.png"):
+        with pytest.raises(InvalidValue, match=r"^MediaLink\.media_type: takes a type/subtype such as image/png, or"):
+            MediaLink(url)
+        assert MediaLink(url, "image/*").media_type == "image/*"
+    with pytest.raises(InvalidValue, match=r"^MediaLink\.media_type"):
+        MediaLink("https://host/photo", "audio/*")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "https://", "https:///a.png", "http://host/a.png", "HTTPS://host/a.png", "//host/a.png", "host/a.png"),
+        *("file:///etc/passwd.png", "/etc/passwd.png", "data:image/png;base64,YQ==", "javascript:a.png", "gs://a.png"),
+        *("https://user:password@host/a.png", "https://user@host/a.png", "https://host:/a.png", "https://[::1]/a.png"),
+        *("https://host/a b.png", "https://host/a.png\n", " https://host/a.png", "https://host/p\u00e3o.png"),
+        *(
+            'https://host/"a".png',
+            "https://host/<a>.png",
+            "https://host/[a].png",
+            "https://host/\\a.png",
+            "https://-/a.png",
+        ),
+        "https://host/" + "a" * 8192 + ".png",
+    ],
+)
+def test_what_is_no_address_that_a_vendor_fetches_from_is_no_link(url: str) -> None:
+    with pytest.raises(InvalidValue, match=r"^MediaLink\.url: takes https://host/\.\.\. as RFC 3986 spells it"):
+        MediaLink(url, "image/png")
+
+
+def test_no_text_shows_what_may_be_secret_in_an_address() -> None:
+    link = MediaLink("https://host/a.png?signature=SECRET#SECRET", name="a\nplot")
+    assert link.told == "[a plot: image/png, at https://host/a.png]"
+    assert repr(link) == "MediaLink(url='https://host/a.png', media_type='image/png', name='a\\nplot')"
+    with pytest.raises(InvalidValue) as refused:
+        MediaLink("https://user:SECRET@host/a.png?SECRET")
+    assert "SECRET" not in str(refused.value)
+
+
+def test_a_link_says_something_and_comes_back_as_it_was() -> None:
+    message = UserMessage("m", (LINK,))
+    assert (message.text, message.told) == ("", "[image/png, at https://host/a.png]")
+    assert decode(UserMessage, encode(message)) == message
+
+
 def test_where_only_text_can_stand_media_are_told_by_type_and_size() -> None:
     plot = Media.of(b"12", "application/pdf", "a plot\n[x].pdf")
     assert SHOT.told == "[image/png, 8 bytes]"
@@ -252,23 +317,35 @@ def test_text_alone_is_told_and_digested_as_it_is(texts: tuple[Text, ...]) -> No
     assert (result.told, result.size, result.digest) == (text, len(text), digest_text(text))
 
 
+def size_of(part: Part) -> int:
+    match part:
+        case Text():
+            return len(part.text)
+        case Media():
+            return len(part.bytes)
+        case _:
+            return len(part.url)
+
+
 @given(st.lists(words.parts).map(tuple), st.lists(words.parts).map(tuple))
 @example((SHOT,), (Text(SHOT.told),))
 @example((SHOT,), (Media.of(PNG, "image/png", "plot"),))
 @example((SHOT,), (Media.of(PNG, "image/jpeg"),))
+@example((LINK,), (MediaLink("https://host/a.png?v=2"),))
+@example((LINK,), (Text(LINK.told),))
 @example((SHOT,), (Media.of(PNG + b"1", "image/png"),))
 @example((SHOT, Text("a")), (Text("a"), SHOT))
 def test_a_digest_tells_contents_apart_and_a_size_counts_all(one: tuple[Part, ...], other: tuple[Part, ...]) -> None:
     first, second = (ToolResult("a", Status.SUCCEEDED, each) for each in (one, other))
-    alike = one == other or (told_text(one) == told_text(other) and not any(isinstance(p, Media) for p in one + other))
+    alike = one == other or (told_text(one) == told_text(other) and all(isinstance(p, Text) for p in one + other))
     assert (first.digest == second.digest) == alike
-    assert first.size == sum(len(part.text) if isinstance(part, Text) else len(part.bytes) for part in one)
+    assert first.size == sum(map(size_of, one))
 
 
 @pytest.mark.parametrize("content", ["text", ("text",), [SHOT], (SHOT, None)])
 def test_parts_are_texts_and_media(content: object) -> None:
     for build in (lambda: ToolResult("a", Status.SUCCEEDED, content), lambda: UserMessage("m", content)):  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-        with pytest.raises(InvalidValue, match=r"^content: takes (a tuple of )?Text and Media, got"):
+        with pytest.raises(InvalidValue, match=r"^content: takes (a tuple of )?Text, Media and MediaLink, got"):
             build()
 
 

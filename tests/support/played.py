@@ -36,6 +36,8 @@ from support.turn_scripts import (
     LONE,
     MADE_IDS,
     PAPER,
+    PHOTO_LINK,
+    STORED,
     Ask,
     Break,
     Hold,
@@ -371,6 +373,8 @@ def _value(act: str, n: int) -> object:
             return [f"entry {n}", IMAGE, PAPER, Media.of(b"GIF89a", "image/gif"), {"n": n}, "tall story " * 500]
         case "failed parts":
             return ToolResultParts(["disk full", IMAGE, " ", PAPER], failed=True)
+        case "links":
+            return [f"entry {n}", PHOTO_LINK, STORED]
         case "odd media":
             return [Media.of(b"BM", "image/bmp"), Media.of(b"no", "image/png"), Media.of(b"a,b", "text/csv")]
         case _:

@@ -42,7 +42,9 @@ names: Stored = st.just("f") | st.sampled_from(("f", "g", "a b", "", "n" * 90))
 arguments: Stored = st.sampled_from(("{}", '{"x":1}', "", "[1]", "{")) | json_objects.map(dump_json)
 types: Stored = st.sampled_from(("image/png", "application/pdf", "text/csv", "no type"))
 data: Stored = st.sampled_from((PNG, PDF, "?", "", PNG.rstrip("=")))
-urls: Stored = st.builds("data:{};base64,{}".format, types, data) | st.just("https://example.com/a.png")
+urls: Stored = st.builds("data:{};base64,{}".format, types, data) | st.sampled_from(
+    ("https://example.com/a.png", "https://example.com/a", "http://example.com/a.png", "file:///a.png", "gs://b/a.png")
+)
 nothing: Stored = st.none()
 
 
@@ -134,7 +136,7 @@ _chat = st.one_of(
 
 _input_text = kind("input_text", {"text": texts})
 _input_image = kind("input_image", {"image_url": urls}, {"detail": st.just("auto")})
-_input_file = kind("input_file", {"file_data": urls}, {"filename": texts})
+_input_file = kind("input_file", {}, {"file_data": urls, "file_url": urls, "filename": texts})
 _output_text = kind("output_text", {"text": texts}, {"annotations": st.just([]), "parsed": json_values})
 _refusal = kind("refusal", {"refusal": texts})
 _item_ids: Fields = {"id": ids | st.sampled_from(("fc_1", "msg_1", "rs_1")), "status": st.just("completed") | nothing}
@@ -160,7 +162,7 @@ _asked = fields({"name": names}, {"id": ids, "args": json_objects | arguments})
 _user_part = st.one_of(
     fields({"text": texts}),
     fields({"inlineData": _blob}),
-    fields({"file_data": fields({"file_uri": urls})}),
+    fields({"file_data": fields({"file_uri": urls}, {"mime_type": types})}),
     fields({"functionResponse": _answer}),
 )
 _model_part = st.one_of(

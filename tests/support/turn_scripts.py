@@ -7,7 +7,7 @@ from attrs import frozen
 from hypothesis import strategies as st
 
 from rodada.providers.loopback import Body, Broken, Drop, Failure, Raw, Stop, Turn, WireName
-from rodada.statemachine import LANGUAGES, Limits, Media, Part, Text
+from rodada.statemachine import LANGUAGES, Limits, Media, MediaLink, Part, Text
 from support.stage import MODELS, WIRES
 
 STOPS: tuple[Stop, ...] = ("whole", "cut", "paused", "malformed", "refused", "unknown")
@@ -42,15 +42,18 @@ ACTS = (
     *("raise", "tell", "raise odd", "cancel itself", "return an error"),
     *("text", "text", "slow", "nothing", "empty", "huge", "surrogate", "nan", "bytes", "object", "endless", "ref"),
     *("coroutine", "generator", "set", "shared"),
-    *("image", "image", "parts", "failed parts", "odd media"),
+    *("image", "image", "parts", "failed parts", "odd media", "links"),
 )
 
 PNG, JPEG, PDF = b"\x89PNG\r\n\x1a\n\0\0", b"\xff\xd8\xff\xe0\0", b"%PDF-1.7\n%%EOF"
 IMAGE, PAPER = Media.of(PNG, "image/png", "lift \ud83d.png"), Media.of(PDF, "application/pdf")
+PHOTO_LINK = MediaLink("https://host/lift.png?v=1", name="lift")
+STORED = MediaLink("gs://bucket/lift.mp4", "video/mp4")
 SHOWN: tuple[str | tuple[Part, ...], ...] = (
     *("How is it going?", "How is it going?"),
     (IMAGE,),
     (Text("Look at this:"), Media.of(JPEG, "image/png"), Text(" \n"), PAPER),
+    (Text("And this?"), PHOTO_LINK, STORED),
     (Media.of(b"kg\n80\n", "text/csv", "log.csv"), Media.of(b"RIFF", "audio/wav"), Media.of(b"BM", "image/bmp")),
 )
 

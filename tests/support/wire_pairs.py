@@ -11,6 +11,7 @@ from rodada.providers.loopback.json_values import Json, Object, objs, text
 
 # Of OpenAI's: a history that is imported may hold calls of custom tools among those of functions.
 CALLS = ("function_call", "custom_tool_call")
+MEDIA = ("inlineData", "fileData")  # Google's, which may stand behind results
 OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
@@ -98,7 +99,7 @@ def _google(body: Object) -> list[str]:
         if calls != responses:
             found.append(f"contents[{at}]: {calls} are answered by {responses}")
         behind = objs(content.get("parts"))[len(responses) :]
-        if responses and (content["role"] != "user" or any("inlineData" not in part for part in behind)):
+        if responses and (content["role"] != "user" or any(part.keys().isdisjoint(MEDIA) for part in behind)):
             found.append(f"contents[{at}]: more than responses of the user")
     return found + [f"id {name!r} stands on two calls" for name in _doubled(asked)]
 

@@ -25,6 +25,7 @@ from rodada.statemachine.messages import (
     Entry,
     Exchange,
     Media,
+    MediaLink,
     ModelTurn,
     Part,
     Piece,
@@ -65,7 +66,13 @@ media_types = st.sampled_from(
     ("image/png", "image/jpeg", "application/pdf", "text/csv", "audio/wav", "video/x-odd+zip")
 )
 media = st.builds(Media.of, st.binary(min_size=1, max_size=9), media_types, words)
-parts: st.SearchStrategy[Part] = texts | media
+links = st.builds(
+    MediaLink,
+    st.sampled_from(("https://host/a", "https://host/a.png?b=1;c=2", "gs://bucket/a")),
+    media_types | st.just("image/*"),
+    words,
+)
+parts: st.SearchStrategy[Part] = texts | media | links
 usages = st.builds(
     Usage, st.none() | counts, st.none() | counts, st.none() | counts, st.none() | counts, st.none() | counts
 )
@@ -75,7 +82,7 @@ failures = st.builds(
 )
 origins = st.builds(Origin, words, words, words, st.lists(st.tuples(words, words), max_size=2).map(tuple))
 wordings = st.sampled_from(tuple(LANGUAGES.values()))
-saying: st.SearchStrategy[Part] = st.just(Text("said")) | media
+saying: st.SearchStrategy[Part] = st.just(Text("said")) | media | links
 
 
 def _message(id: str, before: list[Part], said: Part, after: list[Part]) -> UserMessage:

@@ -20,6 +20,7 @@ from rodada.statemachine import (
     Exchange,
     Gap,
     Media,
+    MediaLink,
     Notice,
     Outcome,
     RunStatus,
@@ -151,7 +152,7 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
 
 def _media_of(exchange: Exchange) -> Iterator[str]:
     for request, result in zip(exchange.turn.requests, exchange.results, strict=True):
-        media = " ".join(part.told for part in result.content if isinstance(part, Media))
+        media = " ".join(part.told for part in result.content if isinstance(part, Media | MediaLink))
         if media:
             yield f"in the result of {one_line(f'{request.name} ({request.id})')}: {one_line(media)}"
 

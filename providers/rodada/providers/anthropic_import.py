@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, groupby
 
-from rodada.providers.anthropic_wire import LEGAL, WIRE, piece_of, said_in
+from rodada.providers.anthropic_wire import LEGAL, PDF, WIRE, piece_of, said_in
 from rodada.providers.import_reading import (
     Place,
     content_at,
     id_at,
+    image_link,
     instructions_in,
     kept,
     left_out,
+    link_of,
     media_of,
     object_at,
     parted,
@@ -28,7 +30,7 @@ from rodada.providers.importing import UNANSWERED, Source, repaired
 from rodada.providers.json_body import raw_arguments
 from rodada.providers.paragraphs import Paragraphs
 from rodada.statemachine.jsontext import JsonObject, JsonValue, parse_object
-from rodada.statemachine.messages import Media, Part, Piece, Status, Text
+from rodada.statemachine.messages import Media, MediaLink, Part, Piece, Status, Text
 
 RESULTS_OF_SERVER = (
     *("web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result"),
@@ -116,9 +118,10 @@ def _parts(place: Place, block: JsonObject) -> Iterator[Part | Change]:
 def _shown(place: Place, block: JsonObject) -> Iterator[Part | Change]:
     found, others = kept(place, block, ("type", "source", "title"))
     source = object_at(place.inside("source"), found.get("source"))
-    media = _source(source, found.get("title"))
+    media = _source(str(block["type"]), source, found.get("title"))
     if media is not None:
-        _, further = kept(place.inside("source"), source, ("type", "media_type", "data"))
+        fields = ("url",) if isinstance(media, MediaLink) else ("media_type", "data")
+        _, further = kept(place.inside("source"), source, ("type", *fields))
         yield from (*others, *further)
         yield media
     elif source.get("type") == "base64":
@@ -127,8 +130,10 @@ def _shown(place: Place, block: JsonObject) -> Iterator[Part | Change]:
         yield from told_in_words(place, block, str(block["type"]))
 
 
-def _source(source: JsonObject, title: JsonValue) -> Media | None:
+def _source(kind: str, source: JsonObject, title: JsonValue) -> Media | MediaLink | None:
     data = source.get("data")
+    if source.get("type") == "url":
+        return image_link(source.get("url")) if kind == "image" else link_of(source.get("url"), PDF, title)
     if source.get("type") == "text" and isinstance(data, str) and data:
         return Media.of(data.encode(), "text/plain", title if isinstance(title, str) else "")
     return media_of(data, source.get("media_type"), title) if source.get("type") == "base64" else None

@@ -27,9 +27,12 @@ from rodada.statemachine.jsontext import (
     parse_json,
     parse_object,
 )
+from rodada.statemachine.media import ANY_IMAGE
 from rodada.statemachine.messages import (
     Entry,
     Exchange,
+    Media,
+    MediaLink,
     ModelTurn,
     Part,
     Piece,
@@ -50,9 +53,11 @@ USES = ("server_tool_use", "mcp_tool_use")  # of the vendor's own tools, and of 
 PDF = "application/pdf"
 # The most base64 characters of each. By reports the vendor's own API takes images twice as large; its other hosts do
 # not, and one image too large would spoil every later call of its conversation.
+IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 TAKES = Takes(
-    {**dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 5 * 1024 * 1024), PDF: 30_000_000},
+    {**dict.fromkeys(IMAGES, 5 * 1024 * 1024), PDF: 30_000_000},
     longest_side=8000,
+    links=frozenset({*IMAGES, ANY_IMAGE, PDF}),
 )
 LONGEST_TITLE = 200
 FOR_HOSTS = (
@@ -370,11 +375,17 @@ def _content(found: Taken) -> JsonValue:
 def _shown(part: Part) -> JsonObject:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
-    source: JsonObject = {"type": "base64", "media_type": part.media_type, "data": part.data}
+    source = _source(part)
     if part.media_type != PDF:
         return {"type": "image", "source": source}
     titled: JsonObject = {"title": part.name[:LONGEST_TITLE]} if part.name.strip() else {}
     return {"type": "document", "source": source, **titled}
+
+
+def _source(media: Media | MediaLink) -> JsonObject:
+    if isinstance(media, MediaLink):
+        return {"type": "url", "url": media.url}
+    return {"type": "base64", "media_type": media.media_type, "data": media.data}
 
 
 def _results(exchange: Exchange, asked: list[JsonObject]) -> list[JsonObject]:

@@ -15,6 +15,7 @@ from rodada.providers.import_reading import (
     instructions_in,
     kept,
     left_out,
+    link_of,
     media_of,
     object_at,
     objects_at,
@@ -31,7 +32,7 @@ from rodada.providers.json_body import raw_arguments
 from rodada.providers.media import retold, taken
 from rodada.providers.paragraphs import Paragraphs
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json, parse_object
-from rodada.statemachine.messages import Media, Part, Piece, Status, Text
+from rodada.statemachine.messages import MediaLink, Part, Piece, Status, Text
 
 # The fields of which a part has exactly one.
 DATA = (
@@ -44,6 +45,7 @@ INNER: Mapping[str, tuple[str, ...]] = {
     "functionCall": ("id", "name", "args"),
     "functionResponse": ("id", "name", "response", "parts"),
     "inlineData": ("mimeType", "data", "displayName"),
+    "fileData": ("mimeType", "fileUri", "displayName"),
 }
 
 
@@ -118,7 +120,7 @@ def _parts(place: Place, part: JsonObject) -> Iterator[Part | Change]:
     elif kind == "inlineData":
         yield from _inline(place, part)
     elif kind == "fileData":
-        yield from told_in_words(place, part, kind)
+        yield from _file(place, part)
     else:
         yield left_out(place, part, kind)
 
@@ -139,6 +141,22 @@ def _inline(place: Place, part: JsonObject) -> Iterator[Part | Change]:
     yield left_out(place, part, "broken base64") if media is None else media
 
 
+def _link(file: JsonObject) -> MediaLink | None:
+    link = link_of(file.get("fileUri"), file.get("mimeType"), file.get("displayName"))
+    return link if link is not None and TAKES.fits(link) else None
+
+
+def _file(place: Place, part: JsonObject) -> Iterator[Part | Change]:
+    file, others = kept(place, object_at(place.inside("fileData"), part["fileData"]), INNER["fileData"])
+    link = _link(file)
+    if link is None:
+        yield from told_in_words(place, part, "fileData")
+        return
+    _, beside = kept(place, part, ("fileData",))
+    yield from (*others, *beside)
+    yield link
+
+
 def _result(place: Place, part: JsonObject, *, is_misplaced: bool = False) -> Iterator[Result | Change]:
     inside = place.inside("functionResponse")
     found, others = kept(inside, object_at(inside, part["functionResponse"]), INNER["functionResponse"])
@@ -147,7 +165,7 @@ def _result(place: Place, part: JsonObject, *, is_misplaced: bool = False) -> It
     shown = [(at, _spelled(each)) for at, each in objects_at(inside.inside("parts"), found.get("parts"))]
     parts, changes = parted(each for at, inner in shown for each in _parts(at, inner))
     yield from changes
-    media = [each for each in parts if isinstance(each, Media)]
+    media = [each for each in parts if not isinstance(each, Text)]
     told = [each for each in parts if isinstance(each, Text)]
     status, text = _response(found.get("response"))
     name = id_at(inside.inside("name"), found.get("name"))
@@ -223,6 +241,8 @@ def _part(place: Place, part: JsonObject) -> tuple[JsonObject | None, Iterable[C
         found[kind], changes = kept(place.inside(kind), {**inner, **_read_args(inner)}, INNER[kind])
         if not text_at(place.inside(kind).inside("name"), inner.get("name")):
             return None, [left_out(place, part, "a call without a name")]
+    if kind == "fileData" and isinstance(inner, dict) and _link(inner) is None:
+        return None, [left_out(place, part, kind)]
     if kind == "inlineData" and isinstance(inner, dict):
         media = media_of(inner.get("data"), inner.get("mimeType"))
         if media is None or taken((media,), TAKES).parts != (media,):

@@ -36,6 +36,7 @@ from rodada.statemachine.jsontext import (
 from rodada.statemachine.messages import (
     Entry,
     Media,
+    MediaLink,
     ModelTurn,
     Part,
     Piece,
@@ -55,17 +56,20 @@ WIRE = "google"
 
 # The most base64 characters of each type: in a message or behind results, and inside a result (Gemini 3 and later).
 MOST_DATA = 15_000_000
-TAKES = Takes(
-    dict.fromkeys(
-        (
-            *("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf"),
-            *("audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"),
-            *("video/mp4", "video/mpeg", "video/mov", "video/avi", "video/x-flv", "video/webm", "video/wmv"),
-            "video/3gpp",
-        ),
-        MOST_DATA,
+TYPES = (
+    *("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf"),
+    *("audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"),
+    *("video/mp4", "video/mpeg", "video/mov", "video/avi", "video/x-flv", "video/webm", "video/wmv"),
+    "video/3gpp",
+)
+# What it fetches from anywhere; from its own addresses it takes all of the above too.
+LINKS = frozenset(
+    (
+        *("image/png", "image/jpeg", "image/webp", "image/bmp", "application/pdf", "application/json"),
+        *("text/plain", "text/html", "text/css", "text/csv", "text/xml", "text/rtf", "text/javascript"),
     )
 )
+TAKES = Takes(dict.fromkeys(TYPES, MOST_DATA), links=LINKS, google_links=LINKS.union(TYPES))
 TAKES_IN_RESULT = Takes(dict.fromkeys(("image/png", "image/jpeg", "image/webp", "application/pdf"), MOST_DATA))
 
 # Base64 of the value by which Google lets a call pass that its model never made.
@@ -181,7 +185,11 @@ def _joined(found: Taken) -> tuple[Part, ...]:
 
 
 def _shown(part: Part) -> JsonObject:
-    return {"text": part.text} if isinstance(part, Text) else _inline(part)
+    if isinstance(part, Text):
+        return {"text": part.text}
+    if isinstance(part, MediaLink):
+        return {"fileData": {"mimeType": part.media_type, "fileUri": part.url}}
+    return _inline(part)
 
 
 def _inline(media: Media) -> JsonObject:
@@ -299,13 +307,13 @@ def _calls(content: JsonObject) -> list[JsonObject]:
 def _results_content(calls: Sequence[JsonObject], results: Sequence[ToolResult], model: str) -> JsonObject:
     """
     The results, each under the id and the name of its call, in one content; behind them the media that no response
-    may hold.
+    may hold, and all links: the API takes none inside a response.
     """
     here = TAKES_IN_RESULT if sees_results(model) else NOTHING
     shown = [taken(result.content, here, TAKES) for result in results]
     told = zip(calls, results, shown, strict=True)
     responses: list[JsonObject] = [{"functionResponse": _response(*each)} for each in told]
-    return _content("user", [*responses, *(_inline(media) for found in shown for media in found.after)])
+    return _content("user", [*responses, *(_shown(media) for found in shown for media in found.after)])
 
 
 def _response(call: JsonObject, result: ToolResult, found: Taken) -> JsonObject:

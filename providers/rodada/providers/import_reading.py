@@ -23,7 +23,9 @@ from rodada.statemachine.jsontext import (
     parse_json,
     parse_object,
 )
-from rodada.statemachine.messages import Media, Part, Text
+from rodada.statemachine.media import ANY_IMAGE
+from rodada.statemachine.media_types import PDF, TOLD_BY_BYTES, type_of_url
+from rodada.statemachine.messages import Media, MediaLink, Part, Text
 
 DEEPEST_STORED = 2 * DEEPEST  # arguments may be as deep as the wires take them, and stand some levels down
 LARGEST = 2**53
@@ -316,6 +318,26 @@ def media_of_url(url: JsonValue, name: JsonValue = None) -> Media | None:
     """
     found = DATA_URL.fullmatch(url) if isinstance(url, str) else None
     return media_of(found[2], found[1], name) if found else None
+
+
+def link_of(url: JsonValue, media_type: JsonValue, name: JsonValue = None) -> MediaLink | None:
+    """
+    The link to a medium at an address; None where no wire would fetch it.
+    """
+    if not isinstance(url, str) or not isinstance(media_type, str):
+        return None
+    try:
+        return MediaLink(url, media_type.partition(";")[0], name if isinstance(name, str) else "")
+    except InvalidValue:
+        return None
+
+
+def image_link(url: JsonValue) -> MediaLink | None:
+    """
+    The same of an address of which the wire says that it is an image.
+    """
+    told = type_of_url(url) if isinstance(url, str) else None
+    return link_of(url, told if told in TOLD_BY_BYTES and told != PDF else ANY_IMAGE)
 
 
 def _bytes(data: str) -> bytes:

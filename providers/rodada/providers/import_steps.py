@@ -12,7 +12,7 @@ from rodada.providers.import_reading import Place
 from rodada.providers.imported import Change
 from rodada.statemachine.codec import encode
 from rodada.statemachine.jsontext import JsonValue, dump_json
-from rodada.statemachine.messages import Media, Part, Piece, Status, Text
+from rodada.statemachine.messages import Media, MediaLink, Part, Piece, Status, Text
 
 
 @frozen
@@ -29,7 +29,7 @@ class Said:
         """
         Whether there is nothing to see.
         """
-        return not any(isinstance(part, Media) or part.text.strip() for part in self.parts)
+        return not any(not isinstance(part, Text) or part.text.strip() for part in self.parts)
 
     @property
     def told(self) -> str:
@@ -124,7 +124,7 @@ def said_between(place: Place, found: Iterable[Part | Result | Change]) -> Itera
     said: list[Part] = []
     has_results = False
     for each in found:
-        if isinstance(each, Text | Media):
+        if isinstance(each, Text | Media | MediaLink):
             said.append(each)
             continue
         if isinstance(each, Result):

@@ -11,15 +11,18 @@ from collections.abc import Set as AbstractSet
 
 from attrs import evolve, frozen
 
+from rodada.statemachine.media import LONGEST_NAME_TOLD, LONGEST_URL, Media, MediaLink, is_media_type
 from rodada.statemachine.media_types import BYTES_THAT_TELL, TOLD_BY_BYTES, is_text_type, type_of_bytes
-from rodada.statemachine.messages import LONGEST_NAME_TOLD, Media, Part, Text, plain_text
+from rodada.statemachine.messages import Part, Text, plain_text
 
 LONGEST_HEAD = 400_000  # base64 characters in which an image tells its sides
 LONGEST_TEXT = 100_000
 AFTER = "shown after the results"
+# Addresses at which Google alone finds something: its store, and files that were given to its API.
+OF_GOOGLE = ("gs://", "https://generativelanguage.googleapis.com/")
 OF_RESULTS = "Of the results above, from the tools:"
 NAME = rf"(?P<name>[^\n]{{1,{LONGEST_NAME_TOLD}}}?)"
-TOLD = rf"\[(?:{NAME}: )?(?P<type>[^\s,;]+/[^\s,;]+), (?P<size>\d{{1,12}}) bytes"
+TOLD = rf"\[(?:{NAME}: )?(?P<type>[^\s,;]+/[^\s,;]+), (?P<what>\d{{1,12}} bytes|at [^\s\]]{{1,{LONGEST_URL}}})"
 AFTER_LINE = re.compile(rf"\n{TOLD}; {AFTER}\]\n")
 LINE = re.compile(rf"(?:^|\n|(?<=\n)){TOLD}\](?:\n|\Z)")
 
@@ -32,15 +35,21 @@ class Takes:
     Attributes:
         most: the media types, each with the most base64 characters.
         longest_side: of an image, in pixels; None where the wire mends that itself.
+        links: the media types that it fetches from an address.
+        google_links: those that it fetches from Google's own.
     """
 
     most: Mapping[str, int]
     longest_side: int | None = None
+    links: AbstractSet[str] = frozenset()
+    google_links: AbstractSet[str] = frozenset()
 
-    def fits(self, media: Media) -> bool:
+    def fits(self, media: Media | MediaLink) -> bool:
         """
         Whether the wire takes it.
         """
+        if isinstance(media, MediaLink):
+            return media.media_type in (self.google_links if media.url.startswith(OF_GOOGLE) else self.links)
         if len(media.data) > self.most.get(media.media_type, 0):
             return False
         return self.longest_side is None or _longest_side(media) <= self.longest_side
@@ -60,7 +69,7 @@ class Taken:
     """
 
     parts: tuple[Part, ...]
-    after: tuple[Media, ...] = ()
+    after: tuple[Media | MediaLink, ...] = ()
 
     @property
     def text(self) -> str | None:
@@ -83,18 +92,20 @@ def taken(parts: Iterable[Part], here: Takes, after: Takes = NOTHING) -> Taken:
     if all(isinstance(part, Text) for part in given):
         return Taken(given)
     kept: list[Part] = []
-    later: list[Media] = []
+    later: list[Media | MediaLink] = []
     for part in given:
-        found = part if isinstance(part, Text) else _as_it_is(part)
-        if isinstance(found, Media) and here.fits(found):
+        found = _as_it_is(part) if isinstance(part, Media) else part
+        if isinstance(found, Text):
+            kept += [found] if found.text.strip() else []
+        elif here.fits(found):
             kept.append(found)
-        elif isinstance(found, Media) and after.fits(found):
+        elif after.fits(found):
             kept.append(_line(found, AFTER))
             later.append(found)
-        elif isinstance(found, Media):
+        elif isinstance(found, MediaLink):
+            kept.append(_line(found, "not shown: this API does not fetch it"))
+        else:
             kept.append(_in_words(found, here.most.keys() | after.most.keys()))
-        elif found.text.strip():
-            kept.append(found)
     return Taken(tuple(kept), tuple(later))
 
 
@@ -139,7 +150,7 @@ def _in_words(media: Media, known: AbstractSet[str]) -> Text:
         return _line(media, "not shown: it is no UTF-8")
 
 
-def _line(media: Media, what: str) -> Text:
+def _line(media: Media | MediaLink, what: str) -> Text:
     return Text(f"\n{media.told[:-1]}; {what}]\n")
 
 
@@ -152,7 +163,7 @@ def put_back(results: Sequence[tuple[Part, ...]], behind: Sequence[Part]) -> lis
     stands behind is something else.
     """
     shown = behind[1:] if behind and behind[0] == Text(OF_RESULTS) else behind
-    media = [part for part in shown if isinstance(part, Media)]
+    media = [part for part in shown if not isinstance(part, Text)]
     if not media or len(media) != len(shown):
         return None
     found: list[tuple[Part, ...]] = []
@@ -163,7 +174,7 @@ def put_back(results: Sequence[tuple[Part, ...]], behind: Sequence[Part]) -> lis
     return None if media else found
 
 
-def retold(text: str, media: Sequence[Media]) -> tuple[Part, ...]:
+def retold(text: str, media: Sequence[Media | MediaLink]) -> tuple[Part, ...]:
     """
     Parts of which a wire told the text (`told_text`) and gave the media beside it: each in the place of its line, and
     those without one at the end.
@@ -172,7 +183,20 @@ def retold(text: str, media: Sequence[Media]) -> tuple[Part, ...]:
     return (*(placed or ((Text(text),) if text else ())), *rest)
 
 
-def _placed(text: str, media: Sequence[Media], line: "re.Pattern[str]") -> tuple[tuple[Part, ...], list[Media]]:
+def _type_of_line(found: "re.Match[str]", media: Media | MediaLink) -> str | None:
+    """
+    The media type in the line of a medium, None where it tells of another one. Not every wire tells of which type an
+    image is to which it links.
+    """
+    told = found["type"]
+    images = told.startswith("image/") and media.media_type.startswith("image/")
+    alike = told == media.media_type or (isinstance(media, MediaLink) and images and is_media_type(told))
+    return told if alike and media.told.endswith(f", {found['what']}]") else None
+
+
+def _placed(
+    text: str, media: Sequence[Media | MediaLink], line: "re.Pattern[str]"
+) -> tuple[tuple[Part, ...], list[Media | MediaLink]]:
     """
     The text with the first media in the place of their lines, as far as there are such lines, and the other media.
     """
@@ -180,11 +204,12 @@ def _placed(text: str, media: Sequence[Media], line: "re.Pattern[str]") -> tuple
     rest = deque(media)
     end = 0
     for found in line.finditer(text):
-        if not rest or (found["type"], int(found["size"])) != (rest[0].media_type, rest[0].size):
+        media_type = _type_of_line(found, rest[0]) if rest else None
+        if media_type is None:
             continue
         if found.start() > end:
             parts.append(Text(text[end : found.start()]))
-        parts.append(evolve(rest.popleft(), name=found["name"] or ""))
+        parts.append(evolve(rest.popleft(), name=found["name"] or "", media_type=media_type))
         end = found.end()
     if not parts:
         return (), [*rest]

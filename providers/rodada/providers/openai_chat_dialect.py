@@ -27,7 +27,8 @@ class Dialect:
             their usage without it or not at all.
         images: images are sent, those of results in a message behind the results; else they are told as text, for
             models that see none.
-        files: the same of PDF files, which OpenAI takes and few others do.
+        links: images at an address are sent as that, for the server to fetch; else they are told as text.
+        files: PDF files are sent as images are, which OpenAI takes and few others do.
         json_schema: when the type of an answer is asked for by `response_format`. "without_tools" is for servers that
             call no tool while it is asked for (reported of vLLM and llama.cpp in 2026), "never" for those that do not
             know it (DeepSeek). Where it is not, the type is told in the instructions.
@@ -41,6 +42,7 @@ class Dialect:
     short_ids: bool = False
     stream_usage: bool = True
     images: bool = True
+    links: bool = True
     files: bool = False
     json_schema: Asked = "always"
 

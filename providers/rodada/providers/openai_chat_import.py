@@ -8,6 +8,7 @@ from rodada.providers.import_reading import (
     Place,
     content_at,
     id_at,
+    image_link,
     instructions_in,
     kept,
     left_out,
@@ -29,7 +30,7 @@ from rodada.providers.openai_chat_input import WIRE
 from rodada.providers.openai_chat_output import bare_message
 from rodada.providers.openai_request import heard_parts
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
-from rodada.statemachine.messages import Media, Part, Piece, Text
+from rodada.statemachine.messages import Media, MediaLink, Part, Piece, Text
 
 
 def from_messages(messages: Sequence[object], *, unanswered: str = UNANSWERED) -> Imported:
@@ -108,9 +109,9 @@ def _shown(place: Place, part: JsonObject, kind: str) -> Iterator[Part | Change]
     yield media
 
 
-def _media(kind: str, inner: JsonObject) -> Media | None:
+def _media(kind: str, inner: JsonObject) -> Media | MediaLink | None:
     if kind == "image_url":
-        return media_of_url(inner.get("url"))
+        return media_of_url(inner.get("url")) or image_link(inner.get("url"))
     if kind == "file":
         return media_of_url(inner.get("file_data"), inner.get("filename"))
     return media_of(inner.get("data"), f"audio/{inner.get('format')}")

@@ -16,9 +16,9 @@ from rodada.providers.openai_answer import json_schema
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
 from rodada.providers.openai_request import (
     FILES,
+    IMAGE_LINKS,
     IMAGES,
     PDF,
-    data_url,
     file_name,
     function_of,
     instructions_of,
@@ -26,6 +26,7 @@ from rodada.providers.openai_request import (
     sayable,
     told_of,
     tool_fields,
+    url_of,
 )
 from rodada.providers.told_type import in_words
 from rodada.statemachine.conversation import Conversation
@@ -91,7 +92,10 @@ def entry_messages(entry: Entry, dialect: Dialect = OPENAI) -> list[JsonObject]:
     """
     The messages of one entry.
     """
-    shown = Takes({**(IMAGES if dialect.images else {}), **(FILES if dialect.files else {})})
+    shown = Takes(
+        {**(IMAGES if dialect.images else {}), **(FILES if dialect.files else {})},
+        links=IMAGE_LINKS if dialect.images and dialect.links else frozenset(),
+    )
     if isinstance(entry, UserMessage):
         return [{"role": "user", "content": _user_content(taken(entry.content, shown))}]
     if isinstance(entry, ModelTurn):
@@ -168,8 +172,8 @@ def _part(part: Part) -> JsonObject:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     if part.media_type != PDF:
-        return {"type": "image_url", "image_url": {"url": data_url(part)}}
-    return {"type": "file", "file": {"filename": file_name(part), "file_data": data_url(part)}}
+        return {"type": "image_url", "image_url": {"url": url_of(part)}}
+    return {"type": "file", "file": {"filename": file_name(part), "file_data": url_of(part)}}
 
 
 def _tool_message(call: JsonObject, result: ToolResult, told: Taken) -> JsonObject:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from rodada.providers.openai_strict import may_be_strict
 from rodada.providers.server_tools import ServerTools
 from rodada.statemachine.jsontext import JsonObject, digest_text, dump_json, parse_json, parse_object
-from rodada.statemachine.messages import Media, Part, Status, Text, ToolResult
+from rodada.statemachine.media import ANY_IMAGE
+from rodada.statemachine.messages import Media, MediaLink, Part, Status, Text, ToolResult
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 LONGEST_NAME = 64
@@ -21,6 +22,7 @@ BLANK = re.compile(r'"(?:\s|\\[tnrf])*"')  # a blank text as JSON
 # The most base64 characters of each.
 IMAGES: Mapping[str, int] = dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), 20_000_000)
 FILES: Mapping[str, int] = {PDF: 30_000_000}
+IMAGE_LINKS = frozenset({*IMAGES, ANY_IMAGE})
 
 
 def legal_name(name: str) -> str:
@@ -110,14 +112,16 @@ def sayable(text: str) -> str:
     return text if text.strip() else dump_json(text)
 
 
-def data_url(media: Media) -> str:
+def url_of(media: Media | MediaLink) -> str:
     """
-    A medium as an address that holds it.
+    A medium as an address: its own, or one that holds it.
     """
+    if isinstance(media, MediaLink):
+        return media.url
     return f"data:{media.media_type};base64,{media.data}"
 
 
-def file_name(media: Media) -> str:
+def file_name(media: Media | MediaLink) -> str:
     """
     The name of a file, which must have one.
     """

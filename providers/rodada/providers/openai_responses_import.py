@@ -9,9 +9,11 @@ from rodada.providers.import_reading import (
     Place,
     content_at,
     id_at,
+    image_link,
     instructions_in,
     kept,
     left_out,
+    link_of,
     media_of_url,
     objects_at,
     parted,
@@ -27,7 +29,8 @@ from rodada.providers.openai_request import heard_parts
 from rodada.providers.openai_responses_input import CALLS, OUTPUTS, WIRE
 from rodada.providers.openai_responses_output import asked_arguments, pieces_of, visible_text
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
-from rodada.statemachine.messages import Media, Part, Text
+from rodada.statemachine.media_types import PDF, TOLD_BY_BYTES, type_of_url
+from rodada.statemachine.messages import Media, MediaLink, Part, Text
 
 # The items of a turn, with the fields in which the wire takes them back.
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -149,17 +152,26 @@ def _shown(place: Place, part: JsonObject) -> Iterator[Part | Change]:
     if media is None:
         yield from told_in_words(place, part, str(part["type"]))
         return
-    known = ("type", "image_url", "file_data", "filename")
+    known = ("type", "image_url", "file_data", "file_url", "filename")
     # How closely an image is looked at is decided anew in each request.
     _, others = kept(place, {key: value for key, value in part.items() if (key, value) != ("detail", "auto")}, known)
     yield from others
     yield media
 
 
-def _media(part: JsonObject) -> Media | None:
+def _media(part: JsonObject) -> Media | MediaLink | None:
     if part["type"] == "input_image":
-        return media_of_url(part.get("image_url"))
-    return media_of_url(part.get("file_data"), part.get("filename"))
+        return media_of_url(part.get("image_url")) or image_link(part.get("image_url"))
+    name = part.get("filename")
+    return _file_link(part.get("file_url"), name) or media_of_url(part.get("file_data"), name)
+
+
+def _file_link(url: JsonValue, name: JsonValue) -> MediaLink | None:
+    """
+    The wire does not say what is there: a PDF, unless the address ends as another kind of file.
+    """
+    told = type_of_url(url) if isinstance(url, str) else None
+    return link_of(url, PDF, name) if told is None or told in TOLD_BY_BYTES else None
 
 
 def _result(place: Place, item: JsonObject) -> Iterator[Step | Change]:

@@ -14,10 +14,10 @@ from rodada.providers.media import Takes, taken
 from rodada.providers.openai_answer import json_schema
 from rodada.providers.openai_request import (
     FILES,
+    IMAGE_LINKS,
     IMAGES,
     LEGAL,
     PDF,
-    data_url,
     file_name,
     function_of,
     instructions_of,
@@ -25,12 +25,14 @@ from rodada.providers.openai_request import (
     sayable,
     told_of,
     tool_fields,
+    url_of,
 )
 from rodada.providers.server_tools import OURS, RUN_BY_HOST, ServerTools
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_json, digest_text, kept_object
 from rodada.statemachine.messages import (
     Entry,
+    MediaLink,
     ModelTurn,
     Part,
     Status,
@@ -49,7 +51,7 @@ WITH_OPTIONAL_ID = frozenset({"reasoning", "message", *CALLS})
 ID_PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs", "custom_tool_call": "ctc"}
 OF_LOOPS = frozenset({"function", "custom", "namespace"})
 FOR_HOSTS = frozenset({"local_shell", "apply_patch", "computer", "computer_use_preview"})
-TAKES = Takes({**IMAGES, **FILES})
+TAKES = Takes({**IMAGES, **FILES}, links=IMAGE_LINKS | {PDF})
 LONGEST_ID = 64
 LONGEST_ARGUMENTS = 1_048_576
 
@@ -183,8 +185,10 @@ def _shown(part: Part) -> JsonObject:
     if isinstance(part, Text):
         return {"type": "input_text", "text": part.text}
     if part.media_type != PDF:
-        return {"type": "input_image", "image_url": data_url(part), "detail": "auto"}
-    return {"type": "input_file", "filename": file_name(part), "file_data": data_url(part)}
+        return {"type": "input_image", "image_url": url_of(part), "detail": "auto"}
+    if isinstance(part, MediaLink):  # which takes no name beside it
+        return {"type": "input_file", "file_url": part.url}
+    return {"type": "input_file", "filename": file_name(part), "file_data": url_of(part)}
 
 
 def _instruction_field(request: ModelRequest) -> JsonObject:

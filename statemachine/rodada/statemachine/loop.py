@@ -20,7 +20,7 @@ from rodada.statemachine.errors import InvalidValue, NotSupported
 from rodada.statemachine.identity import new_id
 from rodada.statemachine.limits import Limits
 from rodada.statemachine.live import LiveRun
-from rodada.statemachine.messages import Media, Part, Text, UserMessage
+from rodada.statemachine.messages import Media, MediaLink, Part, Text, UserMessage
 from rodada.statemachine.outcome import Outcome, T_co
 from rodada.statemachine.output import Output
 from rodada.statemachine.ports import AnyTool, Clock, Closable, History, Provider, Reserving, Streaming
@@ -371,13 +371,13 @@ def _must_be(what: str, value: object, kind: type) -> None:
 def _parts(message: object) -> tuple[Part, ...]:
     if isinstance(message, str):
         return (Text(message),)
-    if isinstance(message, Text | Media) or not isinstance(message, Iterable):
+    if isinstance(message, Text | Media | MediaLink) or not isinstance(message, Iterable):
         return _checked_parts((message,))
     return _checked_parts(tuple(cast("Iterable[object]", message)))
 
 
 def _checked_parts(parts: tuple[object, ...]) -> tuple[Part, ...]:
-    found = tuple(part for part in parts if isinstance(part, Text | Media))
+    found = tuple(part for part in parts if isinstance(part, Text | Media | MediaLink))
     if len(found) < len(parts):
-        raise InvalidValue("message", "takes text, or parts such as Text('...') and Media.of(data, 'image/png')")
+        raise InvalidValue("message", "takes text, or parts such as Text('...') and Media.from_path('photo.png')")
     return found

@@ -3,14 +3,16 @@ The media type of some bytes: by how they begin, else by their name and by wheth
 """
 
 import os.path
+import re
 from functools import cache
 
+PDF = "application/pdf"
 _STARTS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
-    (b"%PDF-", "application/pdf"),
+    (b"%PDF-", PDF),
 )
 TOLD_BY_BYTES = frozenset({*(media_type for _, media_type in _STARTS), "image/webp"})
 BYTES_THAT_TELL = 12
@@ -39,6 +41,13 @@ def type_of_name(name: str) -> str | None:
     """
     ending = os.path.splitext(name)[1].lower()
     return _ENDINGS.get(ending) or _built_in().get(ending)
+
+
+def type_of_url(url: str) -> str | None:
+    """
+    The media type that the ending of an address's path tells.
+    """
+    return type_of_name(re.split("[?#]", url, maxsplit=1)[0])
 
 
 def type_of_file(data: bytes, name: str) -> str | None:

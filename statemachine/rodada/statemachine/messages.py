@@ -6,20 +6,15 @@ An entry that exists is legal: it checks itself when it is built. Guards read an
 erased without changing what the machine does.
 """
 
-import base64
-import binascii
-import builtins
 import enum
 import hashlib
-import os
-import re
 from collections.abc import Iterable
 from typing import TypeAlias, cast
 
 from attrs import Factory, field, frozen
 from attrs.converters import optional
 
-from rodada.statemachine.errors import InvalidValue, UnusableFile
+from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import (
     JsonObject,
     JsonValue,
@@ -29,13 +24,9 @@ from rodada.statemachine.jsontext import (
     digest_text,
     parse_object,
 )
-from rodada.statemachine.media_types import type_of_file
-from rodada.statemachine.stored_media import digest_of
-
-
-def _check_kind(what: str, value: object, kind: type) -> None:
-    if not isinstance(value, kind):
-        raise InvalidValue(what, f"takes a {kind.__name__}, got {value!r:.80}")
+from rodada.statemachine.media import Media as Media
+from rodada.statemachine.media import MediaLink as MediaLink
+from rodada.statemachine.media import check_kind
 
 
 def _check_row(what: str, value: object, kind: type) -> None:
@@ -85,147 +76,16 @@ class Text:
     text: str = field(converter=clean_text)
 
 
-LONGEST_NAME_TOLD = 80
-LARGEST_FILE = 20_000_000  # more than any wire takes of one, in base64
-GIVE_TYPE = 'give media_type="..."'
-MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")  # RFC 6838
-
-
-def _media_type(value: str) -> str:
-    _check_kind("Media.media_type", value, str)
-    return value.strip().lower()
-
-
-def _media_name(value: str) -> str:
-    _check_kind("Media.name", value, str)
-    return clean_text(value)
-
-
-@frozen
-class Media:
-    """
-    An image or a file in a message or a result.
-
-    Attributes:
-        media_type: type and subtype, in small letters, without parameters: "image/png".
-        data: the content in base64 (RFC 4648, with padding, one line): one spelling for each content.
-        name: of the file, as told to the model; "" for none. It is never used as a path.
-        size: bytes of the content.
-
-    Raises:
-        InvalidValue: no media type, no base64, or nothing in it.
-    """
-
-    media_type: str = field(converter=_media_type)
-    data: str = field(repr=False)
-    name: str = field(default="", converter=_media_name)
-
-    def __attrs_post_init__(self) -> None:
-        if not MEDIA_TYPE.fullmatch(self.media_type):
-            raise InvalidValue(
-                "Media.media_type", f"takes a type/subtype such as image/png, got {self.media_type!r:.80}"
-            )
-        _check_kind("Media.data", self.data, str)
-        if not self.data or not _is_base64(self.data):
-            raise InvalidValue(
-                "Media.data",
-                "takes base64 of at least one byte; for bytes there is Media.of(...), for a file Media.from_path(...)",
-            )
-
-    @classmethod
-    def of(cls, data: builtins.bytes, media_type: str | None = None, name: str = "") -> "Media":
-        """
-        The medium of some bytes; without a media type of the one that they tell, else their name.
-
-        Raises:
-            InvalidValue: no media type, none that can be told, or no byte.
-        """
-        found = type_of_file(data, name) if media_type is None else media_type
-        if found is None:
-            raise InvalidValue("Media.of", f"neither the bytes nor the name tell the type: {GIVE_TYPE}")
-        return cls(found, base64.b64encode(data).decode("ascii"), name)
-
-    @classmethod
-    def from_path(cls, path: str | os.PathLike[str], media_type: str | None = None) -> "Media":
-        """
-        The medium in a file, of its name; without a media type of the one that its bytes tell, else its name. The path
-        is the host's: never take it from what a model or a tool said.
-
-        Raises:
-            UnusableFile: it is not there, is a folder, cannot be read, holds nothing, is larger than LARGEST_FILE
-                bytes, or is of no known type.
-            InvalidValue: no media type.
-        """
-        told = os.fspath(path)
-        data = _content_of(told)
-        name = os.path.basename(told)
-        found = type_of_file(data, name) if media_type is None else media_type
-        if found is None:
-            raise UnusableFile(told, "is of a type that neither its bytes nor its name tell", GIVE_TYPE)
-        return cls.of(data, found, name)
-
-    @property
-    def bytes(self) -> builtins.bytes:
-        """
-        The content.
-        """
-        return base64.b64decode(self.data)
-
-    @property
-    def digest(self) -> str:
-        """
-        SHA-256 of the content, in hex: the same for equal bytes, whatever their name and type.
-        """
-        return digest_of(self.data)
-
-    @property
-    def size(self) -> int:
-        """
-        Bytes of the content.
-        """
-        return len(self.data) // 4 * 3 - self.data[-2:].count("=")
-
-    @property
-    def told(self) -> str:
-        """
-        What is said of it where only text can stand: "[image/png, 68 bytes]", the name in front where it has one.
-        """
-        name = f"{' '.join(self.name.split())[:LONGEST_NAME_TOLD]}: " if self.name.strip() else ""
-        return f"[{name}{self.media_type}, {self.size} bytes]"
-
-
-def _content_of(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise UnusableFile(path, f"cannot be read ({error.strerror})") from error
-    except ValueError as error:  # no path at all, such as one with a null in it
-        raise UnusableFile(path, f"cannot be read ({error})") from error
-    if not data:
-        raise UnusableFile(path, "holds nothing")
-    if len(data) > LARGEST_FILE:
-        raise UnusableFile(path, f"is larger than {LARGEST_FILE} bytes")
-    return data
-
-
-Part: TypeAlias = Text | Media
-
-
-def _is_base64(data: str) -> bool:
-    try:
-        return base64.b64encode(base64.b64decode(data, validate=True)) == data.encode("ascii")
-    except (binascii.Error, ValueError):
-        return False
+Part: TypeAlias = Text | Media | MediaLink
 
 
 def _checked_parts(value: tuple[Part, ...]) -> tuple[Part, ...]:
     # A converter, since size and digest are made of the content before a validator would run.
     if not isinstance(cast(object, value), tuple):
-        raise InvalidValue("content", f"takes a tuple of Text and Media, got a {type(value).__name__}")
+        raise InvalidValue("content", f"takes a tuple of Text, Media and MediaLink, got a {type(value).__name__}")
     for part in cast("tuple[object, ...]", value):
-        if not isinstance(part, Text | Media):
-            raise InvalidValue("content", f"takes Text and Media, got a {type(part).__name__}")
+        if not isinstance(part, Text | Media | MediaLink):
+            raise InvalidValue("content", f"takes Text, Media and MediaLink, got a {type(part).__name__}")
     return value
 
 
@@ -244,17 +104,23 @@ def told_text(parts: Iterable[Part]) -> str:
     after_media = False
     for part in parts:
         text = part.text if isinstance(part, Text) else part.told
-        apart = after_media or isinstance(part, Media)
+        apart = after_media or not isinstance(part, Text)
         told += "\n" + text if apart and text and told and not told.endswith("\n") else text
-        after_media = isinstance(part, Media)
+        after_media = not isinstance(part, Text)
     return told
 
 
 def parts_size(parts: Iterable[Part]) -> int:
     """
-    Characters of the texts and bytes of the media.
+    Characters of the texts and addresses, and bytes of the media.
     """
-    return sum(len(part.text) if isinstance(part, Text) else part.size for part in parts)
+    return sum(map(_part_size, parts))
+
+
+def _part_size(part: Part) -> int:
+    if isinstance(part, Media):
+        return part.size
+    return len(part.text if isinstance(part, Text) else part.url)
 
 
 def parts_digest(parts: tuple[Part, ...]) -> str:
@@ -271,6 +137,8 @@ def parts_digest(parts: tuple[Part, ...]) -> str:
 def _part_json(part: Part) -> JsonValue:
     if isinstance(part, Text):
         return part.text
+    if isinstance(part, MediaLink):
+        return {"media_type": part.media_type, "name": part.name, "url": part.url}
     return {"media_type": part.media_type, "name": part.name, "data": digest_text(part.data)}
 
 
@@ -357,7 +225,7 @@ class ToolRequest:
     digest: str = Factory(lambda self: digest_arguments(self.raw), takes_self=True)
 
     def __attrs_post_init__(self) -> None:
-        _check_kind("ToolRequest.id", self.id, str)
+        check_kind("ToolRequest.id", self.id, str)
         if not self.id:
             raise InvalidValue("ToolRequest.id", "an id must not be empty; make one from turn and position")
 
@@ -378,7 +246,7 @@ class ToolResult:
         id: the request's id.
         status: what is true of the call.
         content: what the model is told.
-        size: characters of its texts and bytes of its media.
+        size: characters of its texts and addresses, and bytes of its media.
         digest: of the content: of its text, and of its media where it has any.
     """
 
@@ -430,7 +298,7 @@ class UserMessage:
     content: tuple[Part, ...] = field(converter=_checked_parts)
 
     def __attrs_post_init__(self) -> None:
-        if not any(isinstance(part, Media) or part.text.strip() for part in self.content):
+        if not any(not isinstance(part, Text) or part.text.strip() for part in self.content):
             raise InvalidValue("UserMessage", "a message must say something: every wire refuses a blank one")
 
     @property
@@ -482,9 +350,9 @@ class ModelTurn:
     has_words: bool = Factory(lambda self: bool(self.text.strip()), takes_self=True)
 
     def __attrs_post_init__(self) -> None:
-        _check_kind("ModelTurn.stop", self.stop, Stop)
-        _check_kind("ModelTurn.usage", self.usage, Usage)
-        _check_kind("ModelTurn.served", self.served, Served)
+        check_kind("ModelTurn.stop", self.stop, Stop)
+        check_kind("ModelTurn.usage", self.usage, Usage)
+        check_kind("ModelTurn.served", self.served, Served)
         _check_row("ModelTurn.requests", self.requests, ToolRequest)
         _check_row("ModelTurn.native", self.native, Piece)
         if self.requests and self.stop not in (Stop.WHOLE, Stop.CUT):

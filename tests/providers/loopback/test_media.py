@@ -13,6 +13,7 @@ from rodada.providers.loopback import Call, Loopback, Received, Reply, Turn, Wir
 from support.loopback_client import HEADERS, Client, Json, Reaction, client
 
 PNG, JPEG, PDF = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0", b"%PDF-1.7"
+GOOGLES = "https://generativelanguage.googleapis.com/v1beta/files/a"
 OLD_GEMINI, NEW_GEMINI = "gemini-2.5-flash", "gemini-3.6-flash"
 
 
@@ -44,6 +45,7 @@ ANTHROPIC_TAKES: list[Json] = [
     document(),
     document(title="log.pdf"),
     sourced("image", type="url", url="https://example.com/a.png"),
+    sourced("document", type="url", url="https://example.com/a"),
     sourced("image", type="file", file_id="file_1"),
     sourced("document", type="text", media_type="text/plain", data="kg"),
     sourced("document", type="content", content="kg"),
@@ -63,6 +65,9 @@ ANTHROPIC_REFUSES: list[tuple[Json, str]] = [
     (sourced("image", type="data", data="x"), "Input tag 'data' found using 'type' does not match any"),
     (sourced("image", type="text", media_type="text/plain", data="x"), "Input tag 'text' found using 'type'"),
     (sourced("image", type="url"), "source.url.url: Field required"),
+    (sourced("image", type="url", url="http://example.com/a.png"), "source.url.url: Only HTTPS URLs are supported."),
+    (sourced("document", type="url", url="file:///etc/passwd"), "source.url.url: Only HTTPS URLs are supported."),
+    (sourced("document", type="url", url=GOOGLES), "Unable to download the file."),
     (sourced("document", type="text", media_type="text/csv", data="x"), "media_type: Input should be 'text/plain'"),
 ]
 
@@ -103,6 +108,10 @@ OPENAI_REFUSES: list[tuple[Json, str]] = [
     (shown(image_url={"url": url()}), "Expected a valid URL or a base64-encoded data URL"),
     (file(), ".file_id'"),
     (file(file_data=url(PDF, "application/pdf")), ".filename'"),
+    (shown(image_url="file:///etc/passwd"), "Expected a valid URL or a base64-encoded data URL"),
+    (shown(image_url=GOOGLES), "Error while downloading"),
+    (file(file_url="file:///etc/passwd"), "Error while downloading"),
+    (file(file_url="https://example.com/a.pdf", filename="a.pdf"), "one of: 'file_url' or 'filename'."),
     (file(file_data=b64(PDF), filename="a.pdf"), "Expected a base64-encoded data URL"),
     (file(file_data=url(PNG, "application/pdf"), filename="a.pdf"), "could not be read as a PDF"),
 ]
@@ -121,6 +130,28 @@ GOOGLE_TAKES: list[Json] = [
     {"inline_data": {"mime_type": "image/png", "data": b64(PNG)}},
 ]
 GOOGLE_TAKES_IN_MESSAGES = [inline(b"RIFF", "audio/wav"), inline(b"....ftyp", "video/mp4"), inline(b"a,b", "text/csv")]
+
+
+def linked(uri: str = "https://example.com/a.png", mime_type: str = "image/png", **more: object) -> Json:
+    return {"fileData": {"mimeType": mime_type, "fileUri": uri, **more}}
+
+
+GOOGLE_FETCHES = [
+    linked(),
+    linked("https://example.com/log", "text/csv", displayName="log"),
+    linked(GOOGLES, "audio/wav"),
+    linked("gs://bucket/lift.mp4", "video/mp4"),
+    {"file_data": {"mime_type": "image/png", "file_uri": "https://example.com/a.png"}},
+]
+GOOGLE_DOES_NOT_FETCH: list[tuple[Json, str]] = [
+    (linked("http://example.com/a.png"), "Unsupported file uri: http://example.com/a.png"),
+    (linked("file:///etc/passwd"), "Unsupported file uri"),
+    (linked(""), "Unsupported file uri"),
+    (linked(mime_type=""), "Unsupported MIME type"),
+    (linked(mime_type="image/*"), "Unsupported MIME type: image/*"),
+    (linked("https://example.com/lift.mp4", "video/mp4"), "Unsupported MIME type: video/mp4"),
+    (linked(title="x"), 'Unknown name "title"'),
+]
 GOOGLE_REFUSES: list[tuple[Json, str]] = [
     (inline(b"GIF89a", "image/gif"), "Unsupported MIME type: image/gif"),
     (inline(mime_type=""), "inline_data.mime_type: a mime type must be set"),
@@ -262,6 +293,18 @@ def test_an_error_result_of_anthropics_holds_text_alone(wires: Wires) -> None:
 def test_sound_and_film_stand_in_messages_of_googles_and_in_no_response(wires: Wires, part: Json) -> None:
     assert error_of(post(wires, "google", said("google", [part]))) == ""
     assert "Unsupported MIME type" in error_of(answered(wires, "google", [part]))
+
+
+@pytest.mark.parametrize("part", GOOGLE_FETCHES)
+def test_files_are_fetched_for_messages_of_googles_and_behind_responses_only(wires: Wires, part: Json) -> None:
+    assert error_of(post(wires, "google", said("google", [TEXTS["google"], part]))) == ""
+    assert error_of(answered(wires, "google", [], behind=[part])) == ""
+    assert "URI based data is not supported" in error_of(answered(wires, "google", [part]))
+
+
+@pytest.mark.parametrize(("part", "why"), GOOGLE_DOES_NOT_FETCH)
+def test_what_google_does_not_fetch_is_refused(wires: Wires, part: Json, why: str) -> None:
+    assert why in error_of(post(wires, "google", said("google", [part])))
 
 
 def test_older_models_of_googles_take_media_behind_their_responses_only(wires: Wires) -> None:

@@ -7,7 +7,18 @@ import json
 import pytest
 
 from rodada.providers.loopback import Call, Turn, WireName
-from rodada.statemachine import Conversation, Exchange, Limits, Media, Outcome, Part, RunStatus, Text, ToolLoop
+from rodada.statemachine import (
+    Conversation,
+    Exchange,
+    Limits,
+    Media,
+    MediaLink,
+    Outcome,
+    Part,
+    RunStatus,
+    Text,
+    ToolLoop,
+)
 from rodada.tools import ToolResultParts, tool
 from support.heard import heard
 from support.stage import MODELS, WIRES, Stage
@@ -31,6 +42,39 @@ def shot() -> list[object]:
 @tool(reads="files")
 def lost() -> ToolResultParts:
     return ToolResultParts(["disk full", LOST, FILE], failed=True)
+
+
+PHOTO_LINK, PLAN_LINK = MediaLink("https://host/photo.jpg?v=1"), MediaLink("https://host/plan.pdf", name="plan.pdf")
+STORED = MediaLink("gs://bucket/photo.png")
+
+
+@tool(reads="camera")
+def linked() -> list[object]:
+    return ["seen", PHOTO_LINK, PLAN_LINK, STORED]
+
+
+@tool(reads="files")
+def half() -> ToolResultParts:
+    return ToolResultParts(["half", PHOTO_LINK], failed=True)
+
+
+@pytest.mark.parametrize("first", WIRES)
+@every_model
+def test_a_conversation_with_links_goes_on_over_any_wire(stage: Stage, model: str, first: WireName) -> None:
+    before = Conversation()
+    for each in (MODELS[first][0], model):
+        stage.server.play([Turn("", [Call("linked"), Call("half")], reasoning=True), Turn("A squat.")])
+        loop = ToolLoop(stage.providers[each], tools=[linked, half], limits=Limits(max_attempts=1))
+        outcome = stage.run(loop.run([Text("What is this?"), PHOTO_LINK, STORED], conversation=before))
+        assert (outcome.status, stage.server.refusals) == (RunStatus.COMPLETED, ())
+        before = Conversation.from_json(json.loads(json.dumps(outcome.conversation.to_json())))
+    last = stage.server.received[-1]
+    assert pair_faults(last.wire, last.body) == []
+    sent = json.dumps(last.body)
+    assert sent.count(PHOTO_LINK.url) == 6
+    assert sent.count(f'"{PLAN_LINK.url}"') == (0 if last.wire == "openai_chat" else 2)
+    assert sent.count(f'"{STORED.url}"') == (4 if last.wire == "google" else 0)
+    assert sent.count("at gs://bucket/photo.png; not shown") == (0 if last.wire == "google" else 4)
 
 
 def answered(

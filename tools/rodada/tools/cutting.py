@@ -2,7 +2,7 @@
 What is longer than its limit is cut, with a mark that tells the whole length.
 """
 
-from rodada.statemachine.messages import Media, Part, Text, plain_text
+from rodada.statemachine.messages import Part, Text, plain_text
 
 
 def cut_parts(parts: tuple[Part, ...], most: int | None) -> tuple[Part, ...]:
@@ -15,7 +15,7 @@ def cut_parts(parts: tuple[Part, ...], most: int | None) -> tuple[Part, ...]:
     left = cut_text(whole, most)
     kept: list[Part] = []
     for part in parts:
-        if isinstance(part, Media):
+        if not isinstance(part, Text):
             kept.append(part)
         elif left and left.startswith(part.text):
             kept.append(part)

@@ -1,8 +1,9 @@
 """
 What a tool returned, as the parts that the model is shown.
 
-Media are shown as what they are where they are returned alone, in a list or tuple, or in `ToolResultParts`; so are
-bytes that begin as PNG, JPEG, GIF, WebP or PDF. Everything else is a text; media deeper inside a value are told in it.
+Media, and links to them, are shown as what they are where they are returned alone, in a list or tuple, or in
+`ToolResultParts`; so are bytes that begin as PNG, JPEG, GIF, WebP or PDF. Everything else is a text; media deeper
+inside a value are told in it.
 """
 
 from collections.abc import Iterable
@@ -12,7 +13,7 @@ import attrs
 
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.media_types import type_of_bytes
-from rodada.statemachine.messages import Media, Part, Text
+from rodada.statemachine.messages import Media, MediaLink, Part, Text
 from rodada.tools.value_text import BLANK, result_text
 
 FAILED = "Failed; nothing more was told."
@@ -20,16 +21,16 @@ MOST_MEDIA_BYTES = 10_000_000
 
 
 def _given_parts(parts: "str | Part | Iterable[str | Part]") -> tuple[Part, ...]:
-    given: Iterable[object] = (parts,) if isinstance(parts, str | Text | Media) else parts
+    given: Iterable[object] = (parts,) if isinstance(parts, str | Text | Media | MediaLink) else parts
     return tuple(_given_part(part) for part in given)
 
 
 def _given_part(part: object) -> Part:
     if isinstance(part, str):
         return Text(part)
-    if isinstance(part, Text | Media):
+    if isinstance(part, Text | Media | MediaLink):
         return part
-    raise InvalidValue("ToolResultParts.parts", f"takes texts and Media, got a {type(part).__name__}")
+    raise InvalidValue("ToolResultParts.parts", f"takes texts, Media and MediaLink, got a {type(part).__name__}")
 
 
 @attrs.frozen
@@ -39,11 +40,11 @@ class ToolResultParts:
     report a failure with content. What a text says never decides that.
 
     Attributes:
-        parts: texts and `Media`, in the order in which the model sees them; one may be given alone.
+        parts: texts, `Media` and `MediaLink`, in the order in which the model sees them; one may be given alone.
         failed: the result is an error to the model, in the record and on every wire.
 
     Raises:
-        InvalidValue: a part is neither text nor `Media`.
+        InvalidValue: a part is none of these.
     """
 
     parts: tuple[Part, ...] = attrs.field(converter=_given_parts)
@@ -71,10 +72,10 @@ def returned_parts(value: object) -> ToolResultParts:
     return ToolResultParts(_sayable((medium,), BLANK) if medium is not None else (Text(result_text(value)),))
 
 
-def _medium(value: object) -> Media | None:
+def _medium(value: object) -> Media | MediaLink | None:
     kind = type(value)
-    if kind is Media:
-        return cast(Media, value)
+    if kind is Media or kind is MediaLink:
+        return cast("Media | MediaLink", value)
     # Not `in`: comparing classes by == runs code of a metaclass.
     if not (kind is bytes or kind is bytearray or kind is memoryview):
         return None
@@ -106,6 +107,6 @@ def _sayable(parts: tuple[Part, ...], blank: str) -> tuple[Part, ...]:
         elif isinstance(part, Media):
             room -= part.size
             kept.append(part)
-        elif part.text.strip():
+        elif isinstance(part, MediaLink) or part.text.strip():
             kept.append(part)
     return tuple(kept) or (Text(blank),)

@@ -23,7 +23,7 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from rodada.statemachine.jsontext import JsonObject, JsonValue, canonical_json, clean_text, dump_json
-from rodada.statemachine.messages import Media, Text
+from rodada.statemachine.messages import Media, MediaLink, Text
 
 NOTHING = "Done; the tool returns no value."
 BLANK = "Done; the result is an empty text."
@@ -131,7 +131,7 @@ class _Plain:
                 return error_name(value)
             case BaseModel():
                 return self.of(value.model_dump(warnings=False))
-            case Media():
+            case Media() | MediaLink():
                 return value.told
             case Text():
                 return value.text

@@ -16,6 +16,8 @@ _STARTS = (
     (rb"RIFF.{4}WEBP", "image/webp"),
     (rb"%PDF-", "application/pdf"),
 )
+_HOST = re.compile(r"[a-z]+://[A-Za-z0-9.-]+(?=[:/?#]|$)")
+_OF_GOOGLE = re.compile(r"https://generativelanguage\.googleapis\.com/")
 _DATA_URL = re.compile(r"data:([^;,]+);base64,(.*)", re.DOTALL)
 
 
@@ -47,6 +49,14 @@ def longest_side(data: bytes) -> int:
     except Exception:  # noqa: BLE001 - a reader may fall over any bytes
         return -1
     return max(sides)
+
+
+def is_fetched(url: Json, schemes: tuple[str, ...] = ("https://",)) -> bool:
+    """
+    Whether a vendor would find something at an address: one with a host, and not among the files that were given to
+    another vendor's API.
+    """
+    return _HOST.match(text(url)) is not None and text(url).startswith(schemes) and not _OF_GOOGLE.match(text(url))
 
 
 def data_url(url: Json) -> tuple[str, bytes | None]:

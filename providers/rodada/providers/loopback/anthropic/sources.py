@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from rodada.providers.loopback.anthropic.blocks import unknown
 from rodada.providers.loopback.anthropic.view import View, bad
 from rodada.providers.loopback.json_values import Object, obj, objs, text
-from rodada.providers.loopback.media import content, longest_side, seen_type
+from rodada.providers.loopback.media import content, is_fetched, longest_side, seen_type
 from rodada.providers.loopback.script import Failure
 
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
@@ -67,6 +67,10 @@ def _faults(path: str, block: Object) -> Iterator[str]:
     yield from (f"{path}.{kind}.{name}: Field required" for name in kinds[kind] if name not in source)
     if kind == "base64":
         yield from (_image_faults if block["type"] == "image" else _pdf_faults)(f"{path}.base64", source)
+    if kind == "url" and not text(source.get("url")).startswith("https://"):
+        yield f"{path}.url.url: Only HTTPS URLs are supported."
+    elif kind == "url" and not is_fetched(source.get("url")):
+        yield "Unable to download the file. Please verify the URL and try again."
     if kind == "text" and source.get("media_type") != "text/plain":
         yield f"{path}.text.media_type: Input should be 'text/plain'"
 

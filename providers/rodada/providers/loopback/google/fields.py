@@ -39,8 +39,9 @@ _MESSAGES: Mapping[str, _Fields] = {
         "thought": "boolean",
         "thoughtSignature": "bytes",
         "inlineData": "Blob",
+        "fileData": "FileData",
         **_opaque(
-            "fileData executableCode codeExecutionResult toolCall toolResponse mediaResolution "
+            "executableCode codeExecutionResult toolCall toolResponse mediaResolution "
             "videoMetadata partMetadata audioTranscription mediaProcessing speechMetadata documentMetadata "
             "spreadsheetMetadata audioMetadata aPartOfTomorrow "
         ),
@@ -53,7 +54,8 @@ _MESSAGES: Mapping[str, _Fields] = {
         **{"id": "string", "name": "string", "response": "struct", "parts": "[FunctionResponsePart]"},
         **_opaque("scheduling willContinue"),
     },
-    "FunctionResponsePart": {"inlineData": "Blob", **_opaque("fileData")},
+    "FunctionResponsePart": {"inlineData": "Blob", "fileData": "FileData"},
+    "FileData": {"mimeType": "string", "fileUri": "string", **_opaque("displayName")},
     "Blob": {"mimeType": "string", "data": "bytes", **_opaque("displayName")},
     "Tool": {
         "functionDeclarations": "[FunctionDeclaration]",

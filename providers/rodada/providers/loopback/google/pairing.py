@@ -43,12 +43,12 @@ def begins_with_user(view: View) -> Failure | None:
 
 def calls_are_answered(view: View) -> Failure | None:
     """
-    After a turn with N calls comes one content of exactly N responses, behind which only inline data may stand.
+    After a turn with N calls comes one content of exactly N responses, behind which only media may stand.
     """
     for said, after in _with_next(view):
         behind = after.parts[len(said.calls) :]
         ordered = all("functionResponse" in part for part in after.parts[: len(said.calls)])
-        media = all("inlineData" in part for part in behind)
+        media = all("inlineData" in part or "fileData" in part for part in behind)
         if said.calls and not (len(said.calls) == len(after.responses) and ordered and media):
             return bad(_NUMBER)
     return None

@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping
 from rodada.providers.loopback.json_values import Json, Object, obj, text
 from rodada.providers.loopback.media import data_url, seen_type
 from rodada.providers.loopback.openai_chat.view import bad, empty_array
-from rodada.providers.loopback.openai_responses.fields import invalid_type, missing_parameter, unknown_parameter
+from rodada.providers.loopback.openai_responses.fields import (
+    FETCHED,
+    download_refusals,
+    invalid_type,
+    missing_parameter,
+    unknown_parameter,
+)
 from rodada.providers.loopback.script import Failure
 
 _LONGEST_ID = 64
@@ -113,7 +119,8 @@ def _image_refusals(path: str, image: Json) -> Iterator[Failure]:
     yield from (unknown_parameter(f"{path}.{key}") for key in image if key not in ("url", "detail"))
     if image.get("detail", "auto") not in _DETAILS:
         yield bad(f"Invalid value: {image['detail']!r}.", f"{path}.detail", "invalid_value")
-    if text(image.get("url")).startswith(("https://", "http://")):
+    if text(image.get("url")).startswith(FETCHED):
+        yield from download_refusals(f"{path}.url", image["url"])
         return
     told, data = data_url(image.get("url"))
     if data is None or told not in _IMAGES or seen_type(data) not in _IMAGES:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from rodada.providers.loopback.json_values import Json, Object, kind_of, text
-from rodada.providers.loopback.media import data_url, seen_type
+from rodada.providers.loopback.media import data_url, is_fetched, seen_type
 from rodada.providers.loopback.openai_responses.items import kind
 from rodada.providers.loopback.openai_responses.view import bad
 from rodada.providers.loopback.script import Failure
@@ -19,6 +19,7 @@ _NAME = "^[a-zA-Z0-9_-]+$"
 _STATUSES = ("in_progress", "completed", "incomplete")
 _ROLES = ("user", "system", "developer", "assistant")
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+FETCHED = ("https://", "http://")
 _DETAILS = ("low", "high", "auto", "original")
 _INPUT_PARTS: Mapping[str, str] = {
     "input_text": "type text:string prompt_cache_breakpoint?",
@@ -213,10 +214,11 @@ def _image(path: str, part: Object) -> Iterator[Failure]:
         if part.get("file_id") is None:
             yield missing_parameter(f"{path}.image_url")
         return
-    if text(url).startswith(("https://", "http://")):
+    where = f"{path}.image_url"
+    if text(url).startswith(FETCHED):
+        yield from download_refusals(where, url)
         return
     told, data = data_url(url)
-    where = f"{path}.image_url"
     if data is None:
         message = (
             f"Invalid '{where}'. Expected a valid URL or a base64-encoded data URL, but got a value that is neither."
@@ -229,7 +231,22 @@ def _image(path: str, part: Object) -> Iterator[Failure]:
         yield bad(message, where, "invalid_image_format")
 
 
+def download_refusals(path: str, url: Json) -> Iterator[Failure]:
+    """
+    What is wrong with an address from which the API shall fetch something.
+    """
+    if not is_fetched(url, FETCHED):
+        yield bad(f"Error while downloading {text(url)}.", path, "invalid_value")
+
+
 def _file(path: str, part: Object) -> Iterator[Failure]:
+    given = [name for name in ("file_id", "file_url", "filename") if part.get(name) is not None]
+    if len(given) > 1:
+        message = f"Mutually exclusive parameters: '{path}'. Ensure you are only providing one of: {_quoted_or(given)}."
+        yield bad(message, path, "mutually_exclusive_parameters")
+        return
+    if part.get("file_url") is not None:
+        yield from download_refusals(f"{path}.file_url", part["file_url"])
     data = part.get("file_data")
     if data is None:
         if part.get("file_id") is None and part.get("file_url") is None:
@@ -253,6 +270,10 @@ def _too_long(path: str, value: str, most: int) -> Failure:
         f"length {len(value)} instead."
     )
     return bad(message, path, "string_above_max_length")
+
+
+def _quoted_or(words: list[str]) -> str:
+    return " or ".join(f"'{word}'" for word in words)
 
 
 def _quoted(words: "Mapping[str, str] | tuple[str, ...]") -> str:
