@@ -257,7 +257,7 @@ WRONG_ACTIONS: dict[str, tuple[str, tuple[AnyRow, ...]]] = {
     "a limit is claimed that was not reached": (
         "a_limit_stops_only_when_the_model_asks_on",
         acting(
-            "answer_out_of_budget",
+            "answer_out_of_tokens",
             _typed(TurnReceived, stop_at_rounds, lambda run, after: after),
         ),
     ),

@@ -109,8 +109,13 @@ def test_approvals_are_tried_by_two_people_and_by_the_requester() -> None:
 
 def test_rounds_and_budget_can_be_gone_at_once(seen: Exploration) -> None:
     assert (True, True, False, False) not in seen.answers["answer_out_of_rounds"]
-    assert (True, True, False, False) in seen.answers["answer_out_of_budget"]
-    assert (True, False, False, False) in seen.answers["answer_out_of_budget"]
+    assert (True, True, False, False) in seen.answers["answer_out_of_tokens"]
+    assert (True, False, False, False) in seen.answers["answer_out_of_tokens"]
+
+
+def test_money_can_be_gone_alone_and_together_with_the_tokens(seen: Exploration) -> None:
+    assert (True, True, True, False, False) in seen.answers["answer_out_of_money"]
+    assert (True, True, False, False, False) in seen.answers["answer_out_of_money"]
 
 
 @pytest.mark.parametrize("wrong", WRONG_TABLES, ids=lambda wrong: wrong.__name__)
