@@ -159,6 +159,7 @@ def test_the_stop_map_knows_every_word_of_the_sdk() -> None:
         ("max_tokens", [ASKED], Stop.CUT),
         ("model_context_window_exceeded", [SAID], Stop.CUT),
         ("pause_turn", [SAID], Stop.PAUSED),
+        ("end_turn", [SAID, {"type": "tool_result", "tool_use_id": "t", "content": "80"}], Stop.MALFORMED),
         ("pause_turn", [{"type": "text", "text": " "}], Stop.MALFORMED),
         ("pause_turn", [], Stop.MALFORMED),
         ("pause_turn", [ASKED], Stop.MALFORMED),

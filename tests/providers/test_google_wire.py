@@ -101,6 +101,11 @@ def test_a_part_without_data_is_not_sent_back() -> None:
     assert len(turn.native) == 3
 
 
+def test_a_response_that_only_we_may_give_makes_the_turn_malformed() -> None:
+    turn = received(call(), {"functionResponse": {"name": "f", "response": {"output": "80"}}}, {"text": "80"})
+    assert (turn.stop, turn.requests) == (Stop.MALFORMED, ())
+
+
 def test_f013_google_results_in_one_content() -> None:
     turn = received(call("a", id="1"), call("b", id="2"), call("c", id="3"))
     statuses = (Status.SUCCEEDED, Status.FAILED, Status.NOT_EXECUTED)

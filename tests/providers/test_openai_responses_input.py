@@ -10,6 +10,7 @@ from rodada.providers.openai_responses_input import (
     output_of,
     pairing_fault,
     request_fields,
+    to_messages,
     turn_items,
 )
 from rodada.statemachine.conversation import Conversation
@@ -163,6 +164,22 @@ def test_bare_form_has_no_reasoning() -> None:
 def test_f026_f039_arguments_that_no_wire_takes_are_mended_in_what_is_echoed(raw: str, sent: str) -> None:
     turn = asked(call("call_1", arguments=raw), requests=(request("call_1", raw=raw),))
     assert turn_items(turn) == [call("call_1", arguments=sent)]
+
+
+def test_what_cannot_lose_a_repeated_id_stands_once() -> None:
+    def searched(name: str) -> JsonObject:
+        return {"type": "web_search_call", "id": name, "status": "completed"}
+
+    def said(**more: str) -> JsonObject:
+        return {"type": "message", "role": "assistant", "content": "ok", **more}
+
+    first = asked(searched("ws_1"), said(id="msg_1"), text="ok")
+    again = asked(searched("ws_1"), searched("ws_2"), searched("ws_2"), said(id="msg_2"), text="ok")
+    assert to_messages(conversation(message("hi"), first, message("more"), again))[1:] == [
+        *(searched("ws_1"), said(id="msg_1")),
+        {"type": "message", "role": "user", "content": "more"},
+        *(searched("ws_2"), said()),
+    ]
 
 
 def test_foreign_ids_are_mapped_for_call_and_output_alike_and_distinct() -> None:

@@ -137,6 +137,14 @@ def test_call_that_nobody_here_can_answer_makes_the_turn_malformed() -> None:
     assert ending(told) == (Stop.MALFORMED, "computer_call", "", 0)
 
 
+@pytest.mark.parametrize(
+    "item", [{"type": "function_call_output", "call_id": "call_1", "output": "80"}, {**say("Hi."), "role": "user"}]
+)
+def test_what_only_we_may_say_makes_the_turn_malformed(item: JsonObject) -> None:
+    told = turn(call(), item)
+    assert (told.stop, told.stop_word, told.requests) == (Stop.MALFORMED, item["type"], ())
+
+
 def test_hosted_call_that_is_answered_is_kept() -> None:
     told = turn({"type": "shell_call", "call_id": "s"}, {"type": "shell_call_output", "call_id": "s"}, say("Done."))
     assert ending(told) == (Stop.WHOLE, "completed", "Done.", 0)

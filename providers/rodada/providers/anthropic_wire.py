@@ -490,6 +490,8 @@ def stop_of(word: str, blocks: list[JsonObject]) -> Stop:
     """
     stop = STOPS.get(word, Stop.UNKNOWN)
     asks = bool(_of_type(blocks, "tool_use"))
+    if stop in (Stop.WHOLE, Stop.CUT, Stop.PAUSED) and _of_type(blocks, "tool_result"):
+        return Stop.MALFORMED  # only we may say what a call gave
     if word == "tool_use" and not asks:
         return Stop.PAUSED if _of_type(blocks, "server_tool_use") else Stop.MALFORMED
     if (word in ("end_turn", "pause_turn") and asks) or (stop is Stop.PAUSED and all(map(_is_blank, blocks))):

@@ -537,7 +537,7 @@ def _turn(body: JsonObject, request: ModelRequest, model: str) -> ModelTurn:
     if word in FAILURES:
         raise ProviderRejected(WIRE, FAILURES[word], code=word)
     parts = _parts(candidate)
-    stop = _stop(word, candidate)
+    stop = _stop(word, candidate, parts)
     token = [_token_piece(candidate)] if stop is Stop.PAUSED else []
     return ModelTurn(
         stop=stop,
@@ -571,8 +571,10 @@ def _blocked(body: JsonObject, model: str) -> ModelTurn:
     )
 
 
-def _stop(word: str, candidate: JsonObject) -> Stop:
+def _stop(word: str, candidate: JsonObject, parts: list[JsonObject]) -> Stop:
     stop = STOPS.get(word, Stop.UNKNOWN)
+    if stop in (Stop.WHOLE, Stop.PAUSED) and any("functionResponse" in part for part in parts):
+        return Stop.MALFORMED  # only we may say what a call gave: sent back, it would answer none
     if stop is Stop.PAUSED and not _word(candidate.get(TOKEN)):
         return Stop.CUT  # nothing could resume it
     return stop
@@ -617,9 +619,9 @@ def said_in(part: JsonObject) -> str | None:
     text = part.get("text", "")
     if not isinstance(text, str):
         raise JsonError("a part's text is no text")
-    if not VENDORS_OWN.isdisjoint(part):
-        return None
-    return "" if part.get("thought") else text
+    if text and not part.get("thought"):
+        return text
+    return "" if VENDORS_OWN.isdisjoint(part) else None
 
 
 def bare_part(part: JsonObject) -> str | None:

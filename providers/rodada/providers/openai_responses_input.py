@@ -265,15 +265,25 @@ def _is_unreadable(item: JsonObject) -> bool:
 
 
 def _with_distinct_ids(groups: Iterable[list[JsonObject]]) -> Iterator[JsonObject]:
-    # Reasoning and what follows it are bound by their ids: a turn keeps all of them or none.
+    # Reasoning and what follows it are bound by their ids: a turn keeps all of them or none. What cannot lose its id,
+    # as the vendor's own tools leave it, stands once.
     seen: set[str] = set()
     for group in groups:
-        ids = [str(item["id"]) for item in group if _has_own_id(item)]
+        ids = [str(item["id"]) for item in group if "id" in item]
         if all(map(_has_legal_id, group)) and len({*ids}) == len(ids) and seen.isdisjoint(ids):
             seen.update(ids)
             yield from group
         else:
-            yield from map(without_id, group)
+            yield from _once(map(without_id, group), seen)
+
+
+def _once(items: Iterable[JsonObject], seen: set[str]) -> Iterator[JsonObject]:
+    for item in items:
+        if "id" not in item:
+            yield item
+        elif str(item["id"]) not in seen:
+            seen.add(str(item["id"]))
+            yield item
 
 
 def _has_own_id(item: JsonObject) -> bool:

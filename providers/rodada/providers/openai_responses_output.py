@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from rodada.providers.json_body import raw_arguments, told_count, told_object, told_text
 from rodada.providers.openai_failures import from_told_error, told_error
 from rodada.providers.openai_request import legal_name
-from rodada.providers.openai_responses_input import CALLS, WIRE, WITH_OPTIONAL_ID, without_id
+from rodada.providers.openai_responses_input import CALLS, OUTPUTS, WIRE, WITH_OPTIONAL_ID, without_id
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import ModelTurn, Piece, Served, Stop, ToolRequest, Usage
@@ -93,12 +93,15 @@ def _finished(items: list[JsonObject]) -> tuple[Stop, str]:
 
 def _unanswerable(items: list[JsonObject]) -> str:
     """
-    The type of a call that waits for somebody's output but is none of ours: kept, no later request would be taken.
+    The type of an item with which no later request would be taken: a call that waits for somebody's output but is none
+    of ours, and what only we may say.
     """
     answered = {told_text(item.get("call_id")) for item in items if told_text(item.get("type")).endswith("_output")}
     for item in items:
         kind, call_id = told_text(item.get("type")), told_text(item.get("call_id"))
         if kind.endswith("_call") and kind not in CALLS and call_id and call_id not in answered:
+            return kind
+        if kind in OUTPUTS or (kind == "message" and item.get("role", "assistant") != "assistant"):
             return kind
     return ""
 
