@@ -37,8 +37,7 @@ class Price:
     cache_write: float | None = None
 
     def __attrs_post_init__(self) -> None:
-        if not isinstance(self.model, str):
-            raise InvalidValue("Price.model", f"takes a text; got {self.model!r:.80}")
+        _check_text("Price.model", self.model)
         for name in ("input", "output", "cached_input", "cache_write"):
             if getattr(self, name) is not None or name in ALWAYS:
                 _check(f"Price.{name}", getattr(self, name))
@@ -64,6 +63,11 @@ def cost_of(turn: ModelTurn, prices: tuple[Price, ...]) -> float | None:
     """
     fitting = [price for price in prices if turn.model.startswith(price.model)]
     return max(fitting, key=lambda price: len(price.model)).of(turn.usage) if fitting else None
+
+
+def _check_text(what: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise InvalidValue(what, f"takes a text; got {value!r:.80}")
 
 
 def _check(what: str, value: object) -> None:
