@@ -48,7 +48,10 @@ def test_a_module_is_named_with_dots(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [each.name for each in load_tools("rodada_gym_example.log")] == ["zebra", "ant"]
 
 
-@pytest.mark.parametrize("spec", ["nothing/here.py", "rodada_no_such", "rodada.no_such", "rodada.tools.cutting.x"])
+@pytest.mark.parametrize(
+    "spec",
+    ["nothing/here.py", "rodada_no_such", "rodada.no_such", "rodada.tools.cutting.x", "", "...", ".x", "rodada..tools"],
+)
 def test_what_is_not_there_is_said_so(spec: str) -> None:
     with pytest.raises(ToolLoadError, match=r"there is no such (file|module)") as caught:
         load_tools(spec)
@@ -79,6 +82,12 @@ def test_a_file_that_gives_no_tools_says_why(tmp_path: Path, text: str, reason: 
 def test_broken_syntax_is_told_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(ToolLoadError, match=r"importing it raised SyntaxError \(.*\) in line 2"):
         load_tools(write(tmp_path, "\ndef (:\n"))
+
+
+def test_where_python_names_no_line_none_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ToolLoadError) as caught:
+        load_tools(write(tmp_path, "x\0"))
+    assert "None" not in str(caught.value)
 
 
 def test_a_failed_file_leaves_no_module_behind(tmp_path: Path) -> None:

@@ -96,7 +96,8 @@ def lint_tools(spec: str) -> tuple[Judged, ...]:
     except OSError as error:
         raise ToolLoadError(spec, f"cannot be read: {error.strerror}") from None
     except SyntaxError as error:
-        raise ToolLoadError(spec, f"is no Python: {error.msg} in line {error.lineno}") from None
+        place = "" if error.lineno is None else f" in line {error.lineno}"
+        raise ToolLoadError(spec, f"is no Python: {error.msg}{place}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise ToolLoadError(spec, f"is no Python that can be read ({type(error).__name__})") from None
     if not judged:

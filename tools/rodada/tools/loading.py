@@ -63,6 +63,9 @@ def _from_file(spec: str) -> ModuleType:
 
 
 def _from_module(spec: str) -> ModuleType:
+    if not all(part.isidentifier() for part in spec.split(".")):
+        raise ToolLoadError(spec, "there is no such module")
+
     def run() -> ModuleType:
         try:
             return importlib.import_module(spec)
@@ -87,7 +90,7 @@ def _imported(spec: str, run: Callable[[], T]) -> T:
 
 def _where(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
-        return f" in line {error.lineno}"
+        return f" in line {error.lineno}" if error.lineno is not None else ""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if frame.filename != __file__ and "<frozen importlib" not in frame.filename]
     return f" in line {theirs[0].lineno}" if theirs else ""
