@@ -18,7 +18,7 @@ from anthropic import Anthropic as SyncAnthropic
 from anthropic import AsyncAnthropic
 from attrs import evolve
 
-from rodada.providers import anthropic as module
+from rodada.providers import anthropic_history as module
 from rodada.providers.anthropic import Anthropic
 from rodada.providers.loopback import Body, Call, Drop, Failure, Hang, Loopback, Raw, Received, Reply, Turn
 from rodada.statemachine.conversation import Conversation
@@ -434,8 +434,8 @@ def test_a_request_that_is_too_large_is_not_sent() -> None:
 
 def test_a_request_with_a_broken_pair_is_never_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     call: JsonObject = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
-    body: JsonObject = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": [call]}]}
-    monkeypatch.setattr(module, "body_of", Mock(return_value=body))
+    messages: list[JsonObject] = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": [call]}]
+    monkeypatch.setattr(module, "messages_of", Mock(return_value=messages))
     with Loopback([Turn("Hi.")]) as server:
         error = failed(at(server))
         assert (type(error), server.received) == (ProviderRejected, ())

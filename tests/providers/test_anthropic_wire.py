@@ -11,18 +11,18 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rodada.providers import anthropic_wire
+from rodada.providers.anthropic_history import AnthropicHistory
 from rodada.providers.anthropic_wire import (
     LEGAL,
     STOPS,
     NotAMessage,
     Traits,
     blocks_of,
-    body_of,
     legal,
     messages_of,
     pairing_fault,
     stop_of,
-    thinks_first,
     to_messages,
     tool_of,
     turn_of,
@@ -93,6 +93,11 @@ def asking(
         tools=tools,
         tools_allowed=tools_allowed,
     )
+
+
+def body_of(request: ModelRequest, traits: Traits) -> JsonObject:
+    messages = AnthropicHistory(traits).of(request).value
+    return {"messages": messages, **anthropic_wire.body_of(request, traits)}
 
 
 def sent_for(request: ModelRequest, traits: Traits = NEW) -> list[JsonObject]:
@@ -624,17 +629,19 @@ def test_a_closing_call_leaves_a_paused_turn_out() -> None:
 
 
 def test_manual_thinking_needs_a_thought_at_the_start_of_the_latest_turn() -> None:
-    thoughtful = messages_of(user()) + messages_of(answered(received(THOUGHT, ASKED)))
-    bare = messages_of(user()) + messages_of(answered(received(THOUGHT, ASKED)), bare=True)
-    said = messages_of(received(SAID, word="end_turn"))
-    for history, fits in [
-        (messages_of(user()), True),
-        (thoughtful, True),
-        (bare, False),
-        (bare + messages_of(user()), False),
-        (bare + said + messages_of(user()), False),
-        (bare + said + messages_of(user()) + said, True),
-        (bare + said + thoughtful, True),
-        (thoughtful + bare[1:], False),
+    thoughtful = answered(received(THOUGHT, {**ASKED, "id": "toolu_2"}))
+    bare, said = answered(foreign(called())), received(SAID, word="end_turn")
+    for entries, fits in [
+        ((user(),), True),
+        ((user(), thoughtful), True),
+        ((user(), bare), False),
+        ((user(), bare, user()), False),
+        ((user(), bare, said, user()), False),
+        ((user(), bare, said, user(), said), True),
+        ((user(), bare, said, user(), thoughtful), True),
+        ((user(), thoughtful, bare), False),
     ]:
-        assert thinks_first([*history]) is fits
+        assert AnthropicHistory(OLD).thinks_first(asking(*entries)) is fits
+    paused = (received(SAID, word="pause_turn"),)
+    assert AnthropicHistory(OLD).thinks_first(asking(user(), bare, said, user(), held=paused))
+    assert not AnthropicHistory(OLD).thinks_first(asking(user(), bare, held=paused))

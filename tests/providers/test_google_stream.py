@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rodada.providers.google import Google
-from rodada.providers.google_raw import read_by
+from rodada.providers.google_raw import through
 from rodada.providers.google_stream import StreamedReply
 from rodada.providers.loopback import Body, Broken, Call, Failure, Loopback, Raw, Reply, Turn
 from rodada.providers.loopback.frames import frame
@@ -537,4 +537,4 @@ def test_an_sdk_that_is_made_in_another_way_is_refused_by_name() -> None:
         raise AssertionError("nothing was sent")
 
     with pytest.raises(ProviderRejected, match="stream=False"):
-        read_by(read, SimpleNamespace(_api_client=SimpleNamespace(_build_request=lambda: None)))
+        through(SimpleNamespace(_api_client=SimpleNamespace(_build_request=lambda: None)), read=read)

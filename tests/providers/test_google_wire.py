@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from rodada.providers.google_history import Fitted, GoogleHistory
 from rodada.providers.google_wire import (
     FAILURES,
     STAND_IN,
@@ -14,7 +15,6 @@ from rodada.providers.google_wire import (
     TOKEN,
     check_pairs,
     entry_contents,
-    fitted,
     frame,
     is_another,
     read_turn,
@@ -41,6 +41,10 @@ from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 MODEL = "gemini-3.8-flash"
 HUGE = 20_000_000
+
+
+def fitted(request: ModelRequest, model: str, limit: int) -> Fitted:
+    return GoogleHistory(model).fitted(request, limit)
 
 
 def user(text: str = "hi") -> UserMessage:

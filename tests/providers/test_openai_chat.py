@@ -24,7 +24,6 @@ from rodada.providers.loopback import (
     Usage,
 )
 from rodada.providers.openai_chat import NO_KEY, Dialect, OpenAIChat
-from rodada.providers.openai_chat_input import request_fields
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import (
     ProviderTooLarge,
@@ -39,6 +38,7 @@ from rodada.statemachine.messages import (
 from rodada.statemachine.messages import Usage as OurUsage
 from rodada.statemachine.request import ModelRequest
 from support.openai_wires import CHAT, KEY, OpenAIProvider, answered, asking, ignore, started
+from support.whole_fields import chat_fields
 
 play, one, failed = CHAT.play, CHAT.one, CHAT.failed
 
@@ -76,7 +76,7 @@ def test_what_is_sent_is_what_the_typed_call_would_send() -> None:
         async with openai.AsyncOpenAI(api_key=KEY, base_url=base_url, max_retries=0) as client:
             await OpenAIChat("gpt-4.1", client=client, options=options, max_output_tokens=99).ask(again, ignore)
             fixed = {"model": "gpt-4.1", "max_completion_tokens": 99, **options}
-            await client.chat.completions.create(**fixed, **request_fields(again))  # type: ignore[call-overload]
+            await client.chat.completions.create(**fixed, **chat_fields(again))  # type: ignore[call-overload]
 
     with Loopback([Turn("Fine."), Turn("Fine.")]) as server:
         asyncio.run(both(server.base_url("openai_chat")))

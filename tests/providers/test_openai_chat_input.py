@@ -15,7 +15,6 @@ from rodada.providers.openai_chat_input import (
     called,
     entry_messages,
     pairing_fault,
-    request_fields,
     turn_message,
 )
 from rodada.statemachine.conversation import Conversation
@@ -35,6 +34,7 @@ from rodada.statemachine.messages import (
     UserMessage,
 )
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
+from support.whole_fields import chat_fields
 
 WEATHER = ToolDeclaration("weather", "Tells the weather.", '{"type":"object","properties":{"city":{"type":"string"}}}')
 THINKING = Dialect(echoed=("reasoning_content",))
@@ -224,7 +224,7 @@ def test_a_name_that_the_wire_refuses_is_mended_in_call_and_declaration_alike() 
     asked = ModelRequest(
         conversation=conversation(message("a"), done(came(said(None, call("a")), request("a", odd.name)))), tools=(odd,)
     )
-    text = dump_json(request_fields(asked))
+    text = dump_json(chat_fields(asked))
     assert "notes.read all" not in text
     assert len({*re.findall(r'"name":"(notes[^"]*)"', text)}) == 1
 
@@ -289,7 +289,7 @@ def test_the_whole_request() -> None:
         instructions="Be kind.",
         tools=(WEATHER,),
     )
-    assert request_fields(asked) == {
+    assert chat_fields(asked) == {
         "messages": [
             {"role": "system", "content": "Be kind."},
             {"role": "user", "content": "How?"},
@@ -319,7 +319,7 @@ def test_p4_the_closing_call_declares_tools_forbids_them_and_says_so_in_the_one_
         tools=(WEATHER,),
         tools_allowed=False,
     )
-    fields = request_fields(asked)
+    fields = chat_fields(asked)
     assert (len(fields["tools"]) if isinstance(fields["tools"], list) else 0, fields["tool_choice"]) == (1, "none")
     assert fields["messages"] == [
         {"role": "system", "content": "Be kind.\n\nStop."},
@@ -328,13 +328,13 @@ def test_p4_the_closing_call_declares_tools_forbids_them_and_says_so_in_the_one_
 
 
 def test_without_tools_and_instructions_there_are_messages_alone() -> None:
-    fields = request_fields(ModelRequest(conversation=conversation(message("Hi"))))
+    fields = chat_fields(ModelRequest(conversation=conversation(message("Hi"))))
     assert fields == {"messages": [{"role": "user", "content": "Hi"}]}
 
 
 def test_held_pieces_are_sent_last() -> None:
     asked = ModelRequest(conversation=conversation(message("Hi")), held=(ModelTurn(Stop.PAUSED, text="Wait."),))
-    assert request_fields(asked)["messages"] == [{"role": "user", "content": "Hi"}, said("Wait.")]
+    assert chat_fields(asked)["messages"] == [{"role": "user", "content": "Hi"}, said("Wait.")]
 
 
 A, B = result("a"), result("b")
@@ -370,4 +370,4 @@ def test_a_request_with_broken_pairs_is_not_sent() -> None:
     turn = done(ModelTurn(Stop.WHOLE, requests=(request("x" * 41),)))
     clash = done(ModelTurn(Stop.WHOLE, requests=(request(str(called(turn_message(turn.turn))[0]["id"])),)))
     with pytest.raises(ProviderRejected, match="stands on two calls"):
-        request_fields(ModelRequest(conversation=conversation(message("a"), turn, clash)))
+        chat_fields(ModelRequest(conversation=conversation(message("a"), turn, clash)))

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from openai.types.chat.chat_completion import Choice
 from openai.types.chat.chat_completion_chunk import Choice as ChunkChoice
 
-from rodada.providers.openai_chat_input import request_fields
 from rodada.providers.openai_chat_output import STOPS, read_turn
 from rodada.providers.openai_request import legal_name
 from rodada.statemachine.conversation import Conversation
@@ -29,6 +28,7 @@ from rodada.statemachine.messages import (
     UserMessage,
 )
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
+from support.whole_fields import chat_fields
 
 ASKING = ModelRequest(conversation=Conversation("c", (UserMessage("u", (Text("a"),)),)))
 
@@ -344,6 +344,6 @@ def test_whatever_stands_in_a_body_is_a_turn_that_can_be_sent_back_or_an_error_o
         results = tuple(ToolResult.of(each, Status.FAILED, "no") for each in told.requests)
         told_on = ASKING.conversation.append(Exchange(told, results))
         for each in (told_on, Conversation.from_json(told_on.to_json())):
-            sent = request_fields(ModelRequest(conversation=each))["messages"]
+            sent = chat_fields(ModelRequest(conversation=each))["messages"]
             assert isinstance(sent, list)
             assert len(sent) == 2 + len(results)

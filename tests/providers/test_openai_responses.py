@@ -21,7 +21,6 @@ from rodada.providers.loopback import (
     Usage,
 )
 from rodada.providers.openai_responses import OpenAIResponses
-from rodada.providers.openai_responses_input import request_fields
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import (
@@ -44,6 +43,7 @@ from support.openai_wires import (
     ignore,
     started,
 )
+from support.whole_fields import responses_fields
 
 play, one, failed = RESPONSES.play, RESPONSES.one, RESPONSES.failed
 
@@ -62,7 +62,7 @@ def test_what_is_sent_is_what_the_typed_call_would_send() -> None:
         async with openai.AsyncOpenAI(api_key=KEY, base_url=base_url, max_retries=0) as client:
             await OpenAIResponses("gpt-5.6", client=client, options=options).ask(again, ignore)
             fixed = {"model": "gpt-5.6", "store": False, "include": ["reasoning.encrypted_content"], **options}
-            await client.responses.create(**fixed, truncation="disabled", **request_fields(again))  # type: ignore[call-overload]
+            await client.responses.create(**fixed, truncation="disabled", **responses_fields(again))  # type: ignore[call-overload]
 
     with Loopback([Turn("Fine."), Turn("Fine.")]) as server:
         asyncio.run(both(server.base_url("openai")))

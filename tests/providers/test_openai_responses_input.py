@@ -9,7 +9,6 @@ from rodada.providers.openai_responses_input import (
     entry_items,
     output_of,
     pairing_fault,
-    request_fields,
     to_messages,
     turn_items,
 )
@@ -29,6 +28,7 @@ from rodada.statemachine.messages import (
     UserMessage,
 )
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
+from support.whole_fields import responses_fields
 
 WEATHER = ToolDeclaration("weather", "Tells the weather.", '{"type":"object","properties":{"city":{"type":"string"}}}')
 
@@ -215,7 +215,7 @@ def test_call_under_another_id_than_it_came_with_loses_the_reasoning_before_it()
 )
 def test_turn_with_an_illegal_item_id_is_sent_without_ids(items: tuple[JsonObject, ...]) -> None:
     turn = asked({**reasoning("rs_1")}, *items, requests=(request("call_1"),))
-    fields = request_fields(ModelRequest(conversation=conversation(message("a"), done(turn))))
+    fields = responses_fields(ModelRequest(conversation=conversation(message("a"), done(turn))))
     sent = fields["input"]
     assert isinstance(sent, list)
     assert not any("id" in item for item in sent if isinstance(item, dict))
@@ -224,7 +224,7 @@ def test_turn_with_an_illegal_item_id_is_sent_without_ids(items: tuple[JsonObjec
 def test_item_id_that_was_sent_before_is_left_out_of_the_later_turn() -> None:
     first = asked(call("call_1", id="fc_1"), requests=(request("call_1"),))
     second = asked(call("call_2", id="fc_1"), requests=(request("call_2"),))
-    fields = request_fields(ModelRequest(conversation=conversation(message("a"), done(first), done(second))))
+    fields = responses_fields(ModelRequest(conversation=conversation(message("a"), done(first), done(second))))
     assert fields["input"] == [
         *entry_items(message("a")),
         call("call_1", id="fc_1"),
@@ -248,7 +248,9 @@ def test_success_is_plain_and_never_empty(text: str, sent: str) -> None:
 
 
 def test_no_tools_means_no_tools_and_no_tool_choice() -> None:
-    assert request_fields(ModelRequest(conversation=conversation(message("a")))) == {"input": entry_items(message("a"))}
+    assert responses_fields(ModelRequest(conversation=conversation(message("a")))) == {
+        "input": entry_items(message("a"))
+    }
 
 
 def test_tools_are_declared_flat_and_strict_only_where_the_schema_fulfils_it() -> None:
@@ -257,7 +259,7 @@ def test_tools_are_declared_flat_and_strict_only_where_the_schema_fulfils_it() -
         tools=(WEATHER, ToolDeclaration("fs.read", "")),
         instructions="Be kind.",
     )
-    assert request_fields(asking) == {
+    assert responses_fields(asking) == {
         "input": entry_items(message("a")),
         "instructions": "Be kind.",
         "tools": [
@@ -289,7 +291,7 @@ def test_f062_openai_closing_call_declares_the_tools_and_allows_none() -> None:
         tools_allowed=False,
     )
     changed = {"tool_choice": "none", "instructions": "Be kind.\n\nStop now."}
-    assert request_fields(closing) == request_fields(asking) | changed
+    assert responses_fields(closing) == responses_fields(asking) | changed
 
 
 def test_f013_openai_results_stand_in_one_row_after_their_turn() -> None:
@@ -306,7 +308,7 @@ def test_f014_openai_results_stand_in_request_order() -> None:
 def test_f015_f019_openai_guidance_stands_in_the_instructions_alone() -> None:
     exchange = done(asked(call("a"), requests=(request("a"),)))
     asking = ModelRequest(conversation=conversation(message("a"), exchange), guidance="Stop now.", tools_allowed=False)
-    assert request_fields(asking) == {
+    assert responses_fields(asking) == {
         "input": [*entry_items(message("a")), *entry_items(exchange)],
         "instructions": "Stop now.",
     }
@@ -316,7 +318,7 @@ def test_f011_openai_first_item_of_a_selection_is_the_users() -> None:
     exchange = done(asked(call("a"), requests=(request("a"),)))
     answer = ModelTurn(Stop.WHOLE, text="Sunny.")
     whole = conversation(message("old"), exchange, answer, message("new"))
-    assert request_fields(ModelRequest(conversation=whole, start=3, selected=3)) == {
+    assert responses_fields(ModelRequest(conversation=whole, start=3, selected=3)) == {
         "input": entry_items(message("new"))
     }
 
@@ -363,7 +365,7 @@ def test_broken_pairs_are_never_sent() -> None:
     doubled = ModelTurn(Stop.WHOLE, requests=(request("x"),), native=native(call("x")), wire="openai_responses")
     held = ModelRequest(conversation=conversation(message("a")), held=(doubled,))
     with pytest.raises(ProviderRejected, match="call x has no output"):
-        request_fields(held)
+        responses_fields(held)
 
 
 def test_conversation_stored_without_reasoning_is_sent_without_it_and_without_the_ids_bound_to_it() -> None:
@@ -375,6 +377,6 @@ def test_conversation_stored_without_reasoning_is_sent_without_it_and_without_th
         wire="openai_responses",
     )
     stored = Conversation.from_json(conversation(message("a"), done(turn)).to_json())
-    assert request_fields(ModelRequest(conversation=stored)) == {
+    assert responses_fields(ModelRequest(conversation=stored)) == {
         "input": [*entry_items(message("a")), call("call_1"), output("call_1")]
     }

@@ -11,29 +11,33 @@ from rodada.providers.anthropic_answer import output_format
 from rodada.providers.anthropic_client import (
     AnyClient,
     checked_client,
+    left_out,
     new_client,
     secret_of,
+    sends_as_told,
     sends_events,
     timeout_of,
 )
+from rodada.providers.anthropic_history import AnthropicHistory
 from rodada.providers.anthropic_import import from_messages
 from rodada.providers.anthropic_stream import StreamedMessage
 from rodada.providers.anthropic_wire import (
+    FIELD,
     WIRE,
     NotAMessage,
     Traits,
     body_of,
-    pairing_fault,
     said_before,
     server_tool_fault,
-    thinks_first,
     to_messages,
     turn_of,
     turn_of_message,
 )
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, fields_of_option, find_key, need_sdk
-from rodada.providers.failures import broken_pairs, code_of, from_answer, from_transport, short
+from rodada.providers.failures import code_of, from_answer, from_transport, short
+from rodada.providers.history import History
+from rodada.providers.ready_bytes import sending
 from rodada.providers.request_size import check_size
 from rodada.providers.served import served_by
 from rodada.providers.server_tools import TOOLS_ELSEWHERE, checked_server_tools, names_of
@@ -55,6 +59,7 @@ from rodada.statemachine.request import ModelRequest
 if TYPE_CHECKING:
     import httpx2
     from anthropic import APIStatusError
+    from anthropic.resources import AsyncMessages
 
 __all__ = ["Anthropic", "from_messages", "to_messages"]
 
@@ -153,6 +158,7 @@ class Anthropic:
         check_arguments(NAME, model, base_url, max_output_tokens)
         self.model = model
         self._traits = Traits.of(model)
+        self._history = AnthropicHistory(self._traits)
         self._max_output_tokens = max_output_tokens
         self._options = _cached(checked_options(NAME, options or {}, ELSEWHERE))
         self._extra = cast("Mapping[str, object]", self._options.get("extra_body") or {})
@@ -174,14 +180,20 @@ class Anthropic:
             ProviderError: no turn came.
             WrongEventLoop: the client that was given belongs to another event loop.
         """
-        call = self._call(request)
+        history = self._history.of(request)
+        call = self._call(request, history)
         client = self._clients.here()
         if client.is_closed():
             raise ProviderRejected(WIRE, "the client that was given is closed")
+        messages: AsyncMessages = client.messages
+        if sends_as_told(client):
+            messages = sending(history, messages, client, left_out())
+        else:
+            call[FIELD] = history.value
         if request.stream:
-            turn, request_id = await self._streamed(client, call, request, watch)
+            turn, request_id = await self._streamed(messages, call, request, watch)
             return served_by(turn, client.base_url, self.model, request_id)
-        reply = await self._send(client, call, request.seconds)
+        reply = await self._send(messages, call, request.seconds)
         try:
             turn = turn_of(reply.http_response.content.decode(), request)
             return served_by(turn, client.base_url, self.model, reply.request_id)
@@ -208,18 +220,18 @@ class Anthropic:
         """
         await self._clients.aclose(lambda client: client.close())
 
-    def _call(self, request: ModelRequest) -> dict[str, object]:
+    def _call(self, request: ModelRequest, history: History) -> dict[str, object]:
+        """
+        The arguments of the SDK's method, with an empty history.
+        """
         body = body_of(request, self._traits, self._server_tools)
-        fault = pairing_fault(body["messages"])
-        if fault is not None:
-            raise broken_pairs(WIRE, fault)
-        call = {**self._options, "model": self.model, "max_tokens": self._max_output_tokens, **body}
+        call = {**self._options, "model": self.model, "max_tokens": self._max_output_tokens, FIELD: [], **body}
         if request.output_schema is not None:
             typed = {**self._output_config, "format": output_format(request.output_schema)}
             call["extra_body"] = {**self._extra, "output_config": typed}  # where nothing else can take its place
-        if _is_manual(call.get("thinking")) and not thinks_first(body["messages"]):
+        if _is_manual(call.get("thinking")) and not self._history.thinks_first(request):
             call["thinking"] = {"type": "disabled"}
-        check_size(WIRE, call, request.max_request_bytes)
+        check_size(WIRE, call, request.max_request_bytes, history.size)
         return call
 
     def _garbled(self, error: Exception, reply: _Reply) -> ProviderGarbled:
@@ -227,9 +239,9 @@ class Anthropic:
         return ProviderGarbled(WIRE, told, status=reply.http_response.status_code, request_id=reply.request_id)
 
     async def _streamed(
-        self, client: AnyClient, call: dict[str, object], request: ModelRequest, watch: Watch
+        self, messages: "AsyncMessages", call: dict[str, object], request: ModelRequest, watch: Watch
     ) -> tuple[ModelTurn, str | None]:
-        create = cast(Callable[..., _Opening], client.messages.with_streaming_response.create)
+        create = cast(Callable[..., _Opening], messages.with_streaming_response.create)
         try:
             async with (
                 asyncio.timeout(request.seconds),
@@ -273,8 +285,8 @@ class Anthropic:
         if delta is not None:
             watch(delta)
 
-    async def _send(self, client: AnyClient, call: dict[str, object], seconds: float | None) -> _Reply:
-        create = cast(Callable[..., Awaitable[_Reply]], client.messages.with_raw_response.create)
+    async def _send(self, messages: "AsyncMessages", call: dict[str, object], seconds: float | None) -> _Reply:
+        create = cast(Callable[..., Awaitable[_Reply]], messages.with_raw_response.create)
         try:
             async with asyncio.timeout(seconds):
                 return await create(**call, timeout=timeout_of(seconds))

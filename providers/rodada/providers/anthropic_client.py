@@ -75,3 +75,36 @@ def sends_events(client: AnyClient) -> bool:
     from anthropic.lib.bedrock import AsyncAnthropicBedrock
 
     return not isinstance(client, AsyncAnthropicBedrock)
+
+
+def sends_as_told(client: AnyClient) -> bool:
+    """
+    Whether it sends bodies without a look into them. Those of Bedrock and Vertex AI move the model into the address;
+    what a class of the host's, middleware or a tracer does with a body nobody knows.
+    """
+    import anthropic
+
+    kinds = (
+        anthropic.AsyncAnthropic,
+        anthropic.AsyncAnthropicAWS,
+        anthropic.AsyncAnthropicFoundry,
+        anthropic.AsyncAnthropicGoogleCloud,
+    )
+    return type(client) in kinds and not client.middleware and not _is_traced(client)
+
+
+def _is_traced(client: AnyClient) -> bool:
+    from opentelemetry import trace
+
+    options = client.open_telemetry
+    has_tracer = "tracer_provider" in options or not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+    return options["traces"]["enabled"] and has_tracer
+
+
+def left_out() -> tuple[type, ...]:
+    """
+    The SDK's types of arguments that were not given.
+    """
+    from anthropic import NotGiven, Omit
+
+    return (NotGiven, Omit)

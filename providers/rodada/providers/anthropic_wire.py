@@ -7,8 +7,9 @@ before it, and refuse it once one of them has changed.
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from types import MappingProxyType
+from typing import TypeAlias
 
 from attrs import frozen
 
@@ -48,6 +49,8 @@ from rodada.statemachine.messages import (
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 WIRE = "anthropic"
+FIELD = "messages"
+ServerMark: TypeAlias = tuple[str, bool]  # the id of a use, and whether it is that or a result
 THOUGHTS = ("thinking", "redacted_thinking")
 USES = ("server_tool_use", "mcp_tool_use")  # of the vendor's own tools, and of servers that it asks
 PDF = "application/pdf"
@@ -136,19 +139,13 @@ class Traits:
 
 def body_of(request: ModelRequest, traits: Traits, server_tools: ServerTools = ()) -> JsonObject:
     """
-    The parts of the body that follow from the request: messages, system, tools (behind the loop's own those of the
-    vendor) and tool_choice.
+    The parts of the body that follow from the request, but its messages: system, tools (behind the loop's own those of
+    the vendor) and tool_choice.
     """
-    messages = _sent(request, traits)
     system, guidance = request.instructions, request.guidance
-    if guidance and traits.system_role:
-        # in the top-level system it would change what every thought of the active turn is bound to
-        messages.append({"role": "system", "content": guidance})
-    elif guidance:
+    if guidance and not traits.system_role:
         system = "\n\n".join(part for part in (system, guidance) if part.strip())
-    elif request.held:
-        messages.append(_paused(request.held))
-    body: JsonObject = {"messages": [*messages]}
+    body: JsonObject = {}
     if system.strip():
         body["system"] = system
     if request.tools or server_tools:
@@ -157,14 +154,26 @@ def body_of(request: ModelRequest, traits: Traits, server_tools: ServerTools = (
     return body
 
 
+def messages_behind(request: ModelRequest, traits: Traits) -> list[JsonObject]:
+    """
+    What stands behind the entries in a request.
+    """
+    if request.guidance and traits.system_role:
+        # in the top-level system it would change what every thought of the active turn is bound to
+        return [{"role": "system", "content": request.guidance}]
+    if request.held and not request.guidance:
+        return [{"role": "assistant", "content": [block for turn in request.held for block in blocks_of(turn)]}]
+    return []
+
+
 def to_messages(conversation: Conversation) -> list[JsonObject]:
     """
     A conversation as messages of this API, as a request would send the whole of it before a new message of the person:
     with hidden reasoning, where the conversation has any (`conversation.without_reasoning()` has none).
     """
     messages = [message for entry in conversation.entries for message in messages_of(entry)]
-    answered = _answered(messages)
-    return [_settled(message, answered) for message in messages]
+    known = answered(server_marks(messages))
+    return [settled(message, known) for message in messages]
 
 
 def messages_of(entry: Entry, bare: bool = False) -> list[JsonObject]:
@@ -224,23 +233,6 @@ def legal(name: str) -> str:
     return f"{re.sub('[^a-zA-Z0-9_-]', '_', name)[:48]}__x{digest_text(name)[:12]}"
 
 
-def thinks_first(messages: JsonValue) -> bool:
-    """
-    Whether each turn with requests behind the last words of the person before the newest turn starts with a
-    thought: without it manual thinking is refused.
-    """
-    seen_turn = False
-    for message in reversed(_objects(messages)):
-        blocks = _objects(message.get("content"))
-        if message.get("role") == "assistant":
-            seen_turn = True
-            if _of_type(blocks, "tool_use") and blocks[0].get("type") not in THOUGHTS:
-                return False
-        elif seen_turn and message.get("role") == "user" and not _of_type(blocks, "tool_result"):
-            break
-    return True
-
-
 def pairing_fault(messages: JsonValue) -> str | None:
     """
     Where messages break promise P1; None when each request has its one result, in order, at the head of the next
@@ -248,64 +240,57 @@ def pairing_fault(messages: JsonValue) -> str | None:
     """
     waiting: list[JsonValue] = []
     asked: list[JsonValue] = []
-    for at, message in enumerate([*_objects(messages), JsonObject()]):
-        blocks = _objects(message.get("content"))
-        results = [block.get("tool_use_id") for block in _of_type(blocks, "tool_result")]
+    for at, message in enumerate([*objects(messages), JsonObject()]):
+        blocks = objects(message.get("content"))
+        results = [block.get("tool_use_id") for block in of_type(blocks, "tool_result")]
         head = [block.get("tool_use_id") for block in blocks[: len(waiting)]]
         if not results == head == waiting:
             return f"message {at} must begin with the results of {waiting} and hold no others, got {results}"
-        waiting = [block.get("id") for block in _of_type(blocks, "tool_use")]
+        waiting = [block.get("id") for block in of_type(blocks, "tool_use")]
         asked += waiting
     twice = [name for name, count in Counter(map(str, asked)).items() if count > 1]
     return f"request ids {twice} are used twice" if twice else None
 
 
-def _entries(request: ModelRequest, traits: Traits) -> Iterator[tuple[Entry, bool]]:
-    # A bound thought outlives its turn only while instructions, tools and selection stay the same, which one
-    # request cannot know: so none is sent from before the active turn.
-    for index, entry in enumerate(request.entries):
-        yield entry, traits.bound_thinking and index < request.active
-
-
-def _sent(request: ModelRequest, traits: Traits) -> list[JsonObject]:
+def server_marks(messages: Iterable[JsonObject]) -> tuple[ServerMark, ...]:
     """
-    The entries as messages. A turn before the active one may have been left waiting for a tool of the vendor's own:
-    its request is left out, for behind it the vendor takes results alone, and the person has gone on. So is what nobody
-    asked for, as gateways send it, and what has no legal id: it would be refused in every later request.
+    What messages hold of the vendor's own tools, in order: each use, and what answers an earlier one.
     """
-    groups = [messages_of(entry, bare) for entry, bare in _entries(request, traits)]
-    answered = _answered(message for group in groups for message in group)
-    before = [_settled(message, answered) for group in groups[: request.active] for message in group]
-    return [*before, *(message for group in groups[request.active :] for message in group)]
+    blocks = [block for each in messages if each["role"] == "assistant" for block in objects(each["content"])]
+    return tuple(
+        (told_text(block.get("id", block.get("tool_use_id"))), block.get("type") in USES)
+        for block in blocks
+        if said_in(block) is None
+    )
 
 
-def _answered(messages: Iterable[JsonObject]) -> Container[str]:
+def answered(marks: Iterable[ServerMark]) -> frozenset[str]:
     """
     Ids of the uses of the vendor's own tools behind which stands a result.
     """
-    asked, answered = set[str](), set[str]()
-    for block in (block for message in messages for block in _objects(message["content"])):
-        if block.get("type") in USES:
-            asked.add(told_text(block.get("id")))
-        found = told_text(block.get("tool_use_id"))
-        if found in asked:
-            answered.add(found)
-    return {each for each in answered if LEGAL.fullmatch(each)}
+    asked, found = set[str](), set[str]()
+    for each, is_use in marks:
+        if is_use:
+            asked.add(each)
+        elif each in asked:
+            found.add(each)
+    return frozenset(each for each in found if LEGAL.fullmatch(each))
 
 
-def _settled(message: JsonObject, answered: Container[str]) -> JsonObject:
+def settled(message: JsonObject, answered: Container[str]) -> JsonObject:
+    """
+    A message before the active turn. One may have been left waiting for a tool of the vendor's own: its request is left
+    out, for behind it the vendor takes results alone, and the person has gone on. So is what nobody asked for, as
+    gateways send it, and what has no legal id: it would be refused in every later request.
+    """
     if message["role"] != "assistant":
         return message
     kept: list[JsonValue] = [
         block
-        for block in _objects(message["content"])
+        for block in objects(message["content"])
         if said_in(block) is not None or told_text(block.get("id", block.get("tool_use_id"))) in answered
     ]
     return {**message, "content": kept}
-
-
-def _paused(held: tuple[ModelTurn, ...]) -> JsonObject:
-    return {"role": "assistant", "content": [block for turn in held for block in blocks_of(turn)]}
 
 
 def _echoed(turn: ModelTurn, bare: bool) -> list[JsonObject] | None:
@@ -315,7 +300,7 @@ def _echoed(turn: ModelTurn, bare: bool) -> list[JsonObject] | None:
     texts = [piece.bare if bare else piece.received for piece in turn.native] if turn.wire == WIRE else []
     blocks = [kept_object(text) for text in texts if text is not None]
     requests = iter(turn.requests)
-    if len(_of_type(blocks, "tool_use")) != len(turn.requests) or not all(block.get("type") for block in blocks):
+    if len(of_type(blocks, "tool_use")) != len(turn.requests) or not all(block.get("type") for block in blocks):
         return None
     return [
         _mended(block, next(requests)) if block["type"] == "tool_use" else _with_input(block)
@@ -398,13 +383,13 @@ def _results(exchange: Exchange, asked: list[JsonObject]) -> list[JsonObject]:
         taken(result.content, TAKES) if result.status is Status.SUCCEEDED else taken(result.content, NOTHING, after)
         for result in exchange.results
     ]
-    told = zip(exchange.results, shown, _of_type(asked, "tool_use"), strict=True)
+    told = zip(exchange.results, shown, of_type(asked, "tool_use"), strict=True)
     return [*(_result(*each) for each in told), *(_shown(media) for found in shown for media in found.after)]
 
 
 def _waits_for_server(asked: list[JsonObject]) -> bool:
     answered = [block.get("tool_use_id") for block in asked]
-    return any(block.get("id") not in answered for block in _of_type(asked, "server_tool_use"))
+    return any(block.get("id") not in answered for block in of_type(asked, "server_tool_use"))
 
 
 def _result(result: ToolResult, found: Taken, call: JsonObject) -> JsonObject:
@@ -445,7 +430,7 @@ def turn_of_message(
         NotAMessage: it is not the form that the API promises.
     """
     message = _checked(value)
-    blocks = _objects(message["content"])
+    blocks = objects(message["content"])
     word = str(message["stop_reason"])
     stop = stop_of(word, blocks)
     handed_over = stop is Stop.CUT or (stop is Stop.WHOLE and word == "tool_use")
@@ -489,11 +474,11 @@ def stop_of(word: str, blocks: list[JsonObject]) -> Stop:
     The wire's stop reason in our words; a turn whose blocks contradict it is malformed.
     """
     stop = STOPS.get(word, Stop.UNKNOWN)
-    asks = bool(_of_type(blocks, "tool_use"))
-    if stop in (Stop.WHOLE, Stop.CUT, Stop.PAUSED) and _of_type(blocks, "tool_result"):
+    asks = bool(of_type(blocks, "tool_use"))
+    if stop in (Stop.WHOLE, Stop.CUT, Stop.PAUSED) and of_type(blocks, "tool_result"):
         return Stop.MALFORMED  # only we may say what a call gave
     if word == "tool_use" and not asks:
-        return Stop.PAUSED if _of_type(blocks, "server_tool_use") else Stop.MALFORMED
+        return Stop.PAUSED if of_type(blocks, "server_tool_use") else Stop.MALFORMED
     if (word in ("end_turn", "pause_turn") and asks) or (stop is Stop.PAUSED and all(map(_is_blank, blocks))):
         return Stop.MALFORMED
     return stop
@@ -524,19 +509,19 @@ def _checked(message: JsonValue) -> JsonObject:
     if not isinstance(message, dict) or message.get("type") != "message":
         raise NotAMessage("it is no object of type message")
     blocks = message.get("content")
-    if not isinstance(blocks, list) or len(_objects(blocks)) != len(blocks):
+    if not isinstance(blocks, list) or len(objects(blocks)) != len(blocks):
         raise NotAMessage("its content is no list of blocks")
-    if not all(told_text(block.get("type")) for block in _objects(blocks)):
+    if not all(told_text(block.get("type")) for block in objects(blocks)):
         raise NotAMessage("a block has no type")
     if not told_text(message.get("stop_reason")):
         raise NotAMessage("it has no stop_reason")
-    if not all(told_text(block.get("name")) for block in _of_type(_objects(blocks), "tool_use")):
+    if not all(told_text(block.get("name")) for block in of_type(objects(blocks), "tool_use")):
         raise NotAMessage("a tool_use block has no name")
     return message
 
 
 def _requests(blocks: list[JsonObject], request: ModelRequest, broken: Mapping[int, str]) -> tuple[ToolRequest, ...]:
-    calls = _of_type(blocks, "tool_use")
+    calls = of_type(blocks, "tool_use")
     inputs = [broken.get(at, _input(block)) for at, block in enumerate(blocks) if block["type"] == "tool_use"]
     wire_ids = tuple(told_text(call.get("id")) or None for call in calls)
     names = {legal(tool.name): tool.name for tool in request.tools}
@@ -564,9 +549,15 @@ def piece_of(block: JsonObject) -> Piece:
     return Piece(text, None if hidden else text)
 
 
-def _objects(value: JsonValue) -> list[JsonObject]:
+def objects(value: JsonValue) -> list[JsonObject]:
+    """
+    The objects in a list; none for what is no list.
+    """
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _of_type(blocks: list[JsonObject], kind: str) -> list[JsonObject]:
+def of_type(blocks: list[JsonObject], kind: str) -> list[JsonObject]:
+    """
+    The blocks of one type.
+    """
     return [block for block in blocks if block.get("type") == kind]

@@ -5,7 +5,8 @@ Foreign failures become ours, in one place: by where they came from and by their
 import email.utils
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from rodada.statemachine.errors import (
     ProviderAuthentication,
@@ -40,6 +41,19 @@ def broken_pairs(provider: str, fault: str) -> ProviderRejected:
     The error for a request that breaks promise P1: a fault of this library, never of a person, and not sent.
     """
     return ProviderRejected(provider, f"not sent, please report it: {fault}", code="broken_pairs")
+
+
+def check_distinct(provider: str, calls: Iterable[tuple[str, ...]]) -> None:
+    """
+    Refuse ids of calls of which one stands twice among all entries.
+
+    Raises:
+        ProviderRejected: one does.
+    """
+    ids = list(chain.from_iterable(calls))
+    if len({*ids}) < len(ids):
+        twice = next(each for each in ids if ids.count(each) > 1)
+        raise broken_pairs(provider, f"id {twice} stands on two calls")
 
 
 def code_of(*told: object, secret: str) -> str | None:

@@ -16,12 +16,12 @@ from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
 from rodada.providers.google_failures import failure, request_id_of
 from rodada.providers.google_hearing import Hearing
+from rodada.providers.google_history import Fitted, GoogleHistory
 from rodada.providers.google_import import from_messages
-from rodada.providers.google_raw import read_by
+from rodada.providers.google_raw import sends_as_told, through
 from rodada.providers.google_wire import (
     WIRE,
     VendorsOwn,
-    fitted,
     read_turn,
     server_tool_fault,
     to_messages,
@@ -159,6 +159,7 @@ class Google:
         self._options = checked_options(NAME, options or {}, ELSEWHERE) | limit
         declared = checked_server_tools(NAME, server_tools, server_tool_fault)
         self._vendors_own = VendorsOwn(declared, on_cloud=_is_cloud(client))
+        self._history = GoogleHistory(model, self._vendors_own)
         given = None if client is None else _Client(_checked_client(client, api_key, base_url))
         self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else _key_of(client)
         self._clients = LoopClients(NAME, lambda: _new_client(self._key, base_url), given)
@@ -176,11 +177,13 @@ class Google:
             WrongEventLoop: a given client was first used on another loop.
         """
         client = self._clients.here()
-        body = self._body(request)
+        made = self._fitted(request)
         models = client.sdk.models
-        if request.stream:
-            models = read_by(Hearing.of(request, watch, self._key), models)
-        reply = await self._send(models, body, request.seconds)
+        ready = made.contents if sends_as_told(models) else None
+        if ready is not None or request.stream:
+            read = Hearing.of(request, watch, self._key) if request.stream else None
+            models = through(models, contents=ready, read=read)
+        reply = await self._send(models, made.body if ready is None else made.around, request.seconds)
         turn = read_turn((reply and reply.body) or "", request, self.model)
         request_id = request_id_of((reply and reply.headers) or {})
         return served_by(turn, _address_of(client.sdk), self.model, request_id)
@@ -198,12 +201,12 @@ class Google:
         """
         await self._clients.aclose(_Client.aclose)
 
-    def _body(self, request: ModelRequest) -> JsonObject:
+    def _fitted(self, request: ModelRequest) -> Fitted:
         limit = MAX_BYTES if request.max_request_bytes is None else request.max_request_bytes
         settings = len(json.dumps(self._options, default=str)) + len('{"generationConfig": {}}')
         any_tools = request.tools or self._vendors_own.tools
         asked = in_words(request) if any_tools and not types_beside_tools(self.model) else request
-        made = fitted(asked, self.model, limit - settings, self._vendors_own)
+        made = self._history.fitted(asked, limit - settings)
         size = made.size + settings
         if size > limit:
             raise ProviderTooLarge(WIRE, f"the active turn alone makes {size} bytes, {limit} may be sent")
@@ -211,14 +214,14 @@ class Google:
             log_info("request.cut", wire=WIRE, left_out=made.dropped, limit=limit)
         if made.stand_ins:
             log_info("request.stand_ins", wire=WIRE, calls=made.stand_ins)
-        return made.body
+        return made
 
     async def _send(self, models: _Models, body: JsonObject, seconds: float | None) -> "HttpResponse | None":
         try:
             async with asyncio.timeout(seconds):
                 response = await models.generate_content(
                     model=self.model,
-                    contents=".",  # the SDK wants some; those of `extra_body` take their place
+                    contents=".",  # the SDK wants some; the true ones take their place
                     config=self._settings(body, seconds),
                 )
         except TimeoutError:

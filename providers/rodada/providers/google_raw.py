@@ -1,17 +1,21 @@
 """
-A call through the Gemini SDK whose reply is read as it comes, byte by byte.
+A call through the Gemini SDK whose contents are bytes that are ready, and whose reply may be read as it comes, byte by
+byte.
 
-The SDK's own stream gives models that lost what they do not know, and lazy generators that keep the socket open when
-they are left between two events (google-genai 3.6.1). So it makes the call as it does without streaming, and only the
-last step is another one.
+The SDK encodes all contents again in every call, so that a call costs more the longer its conversation is. Its own
+stream gives models that lost what they do not know, and lazy generators that keep the socket open when they are left
+between two events (google-genai 3.6.1). So it makes a call with other contents, as it does without streaming, and only
+the last steps are others.
 """
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
 from attrs import frozen
 
 from rodada.providers.google_wire import WIRE
+from rodada.providers.history import History
 from rodada.providers.sse import read_on
 from rodada.statemachine.errors import ProviderRejected
 
@@ -21,15 +25,24 @@ if TYPE_CHECKING:
 
 # What is used inside the SDK: its classes' client, and two steps of that.
 CLIENT, BUILD, SEND = "_api_client", "_build_request", "_async_request"
+PLAIN = "BaseApiClient"
 WHOLE, STREAMED = ":generateContent", ":streamGenerateContent?alt=sse"
 
 Chunks = AsyncIterator[bytes]
 Read = Callable[[Mapping[str, str], Chunks], Awaitable[str]]
 
 
+class _Request(Protocol):
+    """
+    A request that is not sent yet.
+    """
+
+    data: object
+
+
 class _Opened(Protocol):
     """
-    A reply whose body is not read yet.
+    A reply whose body is not read yet, or that is read whole.
     """
 
     @property
@@ -56,10 +69,23 @@ class _Content(Protocol):
     def iter_any(self) -> Chunks: ...
 
 
-def read_by(read: Read, models: object) -> "AsyncModels":
+def sends_as_told(models: object) -> bool:
     """
-    The SDK's models, for one call of `generate_content`: it streams, and its body is what `read` makes of the reply's
-    headers, in lower case, and bytes. However it ends, the connection is closed or free for the next call.
+    Whether the client behind them sends bodies without a look into them; the SDK has others, which record.
+    """
+    client: object = getattr(models, CLIENT, None)
+    return type(client).__name__ == PLAIN and _is_known(client)
+
+
+def through(models: object, *, contents: History | None = None, read: Read | None = None) -> "AsyncModels":
+    """
+    The SDK's models, for one call of `generate_content`.
+
+    Args:
+        models: of the SDK.
+        contents: that are sent in the place of the contents that the method is given.
+        read: what makes the body of the reply's headers, in lower case, and bytes: the call streams, and however it
+            ends, the connection is closed or free for the next call. None reads the reply whole.
 
     Raises:
         ProviderRejected: this version of the SDK is made in another way.
@@ -67,19 +93,24 @@ def read_by(read: Read, models: object) -> "AsyncModels":
     from google.genai.models import AsyncModels
 
     client: object = getattr(models, CLIENT, None)
-    if not (hasattr(client, BUILD) and hasattr(client, SEND)):
+    if not _is_known(client):
         raise ProviderRejected(WIRE, "this version of google-genai cannot be read as a stream: use stream=False")
-    return AsyncModels(_Streaming(client, read))  # type: ignore[arg-type]  # it stands in for the SDK's own
+    return AsyncModels(_Inner(client, contents, read))  # type: ignore[arg-type]  # it stands in for the SDK's own
+
+
+def _is_known(client: object) -> bool:
+    return hasattr(client, BUILD) and hasattr(client, SEND)
 
 
 @frozen
-class _Streaming:
+class _Inner:
     """
-    The SDK's inner client, but what is asked of it whole it asks for as a stream.
+    The SDK's inner client, but for how a request is sent and how its reply is read.
     """
 
     _client: object
-    _read: Read
+    _contents: History | None
+    _read: Read | None
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._client, name)
@@ -92,13 +123,35 @@ class _Streaming:
         """
         from google.genai.types import HttpResponse
 
-        build = cast(Callable[..., object], getattr(self._client, BUILD))
+        build = cast(Callable[..., "_Request"], getattr(self._client, BUILD))
         send = cast(Callable[..., Awaitable[_Opened]], getattr(self._client, SEND))
-        request = build(http_method, path.replace(WHOLE, STREAMED), request_dict, http_options)
-        opened = await send(http_request=request, http_options=http_options, stream=True)
-        headers = {name.lower(): value for name, value in opened.headers.items()}
-        body = await _read_all(opened.response_stream, lambda chunks: self._read(headers, chunks))
-        return HttpResponse(headers=dict(headers), body=body)
+        asked = path if self._read is None else path.replace(WHOLE, STREAMED)
+        request = build(http_method, asked, request_dict, http_options)
+        if self._contents is not None:
+            request.data = _with_contents(cast("Mapping[str, object]", request.data), self._contents)
+        opened = await send(http_request=request, http_options=http_options, stream=self._read is not None)
+        if self._read is None:
+            return HttpResponse(headers=dict(opened.headers), body=_whole(opened.response_stream))
+        return await _streamed(opened, self._read)
+
+
+def _with_contents(data: Mapping[str, object], contents: History) -> bytes:
+    others = json.dumps({name: value for name, value in data.items() if name != contents.name}).encode()
+    comma = b", " if len(others) > len("{}") else b""
+    return contents.between(others[:-1] + comma + f'"{contents.name}": '.encode(), b"}")
+
+
+def _whole(stream: object) -> str:
+    body: list[str] = cast("list[str]", stream)
+    return body[0] if body else ""
+
+
+async def _streamed(opened: "_Opened", read: Read) -> "HttpResponse":
+    from google.genai.types import HttpResponse
+
+    headers = {name.lower(): value for name, value in opened.headers.items()}
+    body = await _read_all(opened.response_stream, lambda chunks: read(headers, chunks))
+    return HttpResponse(headers=dict(headers), body=body)
 
 
 async def _read_all(stream: object, read: Callable[[Chunks], Awaitable[str]]) -> str:

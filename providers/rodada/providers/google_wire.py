@@ -6,9 +6,8 @@ refuse to send them (google-genai 3.6.1), so that a turn could not be sent back 
 """
 
 import hashlib
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import NoReturn
 
@@ -53,6 +52,8 @@ from rodada.statemachine.messages import (
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 WIRE = "google"
+CONTENTS = "contents"
+USER = "user"
 
 # The most base64 characters of each type: in a message or behind results, and inside a result (Gemini 3 and later).
 MOST_DATA = 15_000_000
@@ -173,7 +174,7 @@ def entry_contents(entry: Entry, model: str, *, active: bool) -> list[JsonObject
     The contents of one entry; `active` when it stands in the active turn, where signatures are enforced.
     """
     if isinstance(entry, UserMessage):
-        return [_content("user", [_shown(part) for part in _joined(taken(entry.content, TAKES))])]
+        return [_content(USER, [_shown(part) for part in _joined(taken(entry.content, TAKES))])]
     if isinstance(entry, ModelTurn):
         return [_model_content(entry, model, active)]
     asked = _model_content(entry.turn, model, active)
@@ -313,7 +314,7 @@ def _results_content(calls: Sequence[JsonObject], results: Sequence[ToolResult],
     shown = [taken(result.content, here, TAKES) for result in results]
     told = zip(calls, results, shown, strict=True)
     responses: list[JsonObject] = [{"functionResponse": _response(*each)} for each in told]
-    return _content("user", [*responses, *(_shown(media) for found in shown for media in found.after)])
+    return _content(USER, [*responses, *(_shown(media) for found in shown for media in found.after)])
 
 
 def _response(call: JsonObject, result: ToolResult, found: Taken) -> JsonObject:
@@ -379,7 +380,7 @@ def frame(request: ModelRequest, own: VendorsOwn = NONE_OF_THEM) -> JsonObject:
     body: JsonObject = {}
     system = "\n\n".join(filter(None, (request.instructions, request.guidance)))
     if system:
-        body["systemInstruction"] = _content("user", [{"text": system}])
+        body["systemInstruction"] = _content(USER, [{"text": system}])
     functions: list[JsonValue] = [_declaration(tool) for tool in request.tools]
     tools: list[JsonValue] = [{"functionDeclarations": functions}] if functions else []
     if tools or own.tools:
@@ -420,70 +421,14 @@ def _declaration(tool: ToolDeclaration) -> JsonObject:
     return declared
 
 
-# The whole request
-
-
-@frozen
-class Fitted:
+def stand_ins(content: JsonObject) -> int:
     """
-    A request body and what did not fit into it.
-
-    Attributes:
-        body: as it is sent.
-        size: its bytes.
-        dropped: old user messages that were left out, each with all that followed it.
-        stand_ins: calls that were signed by the stand-in.
+    The calls in a content that were signed by the stand-in.
     """
-
-    body: JsonObject
-    size: int
-    dropped: int
-    stand_ins: int
-
-
-def fitted(request: ModelRequest, model: str, limit: int, own: VendorsOwn = NONE_OF_THEM) -> Fitted:
-    """
-    The body of a request, with the oldest exchanges left out until it has at most `limit` bytes. The active turn
-    is always whole.
-    """
-    around = frame(request, own)
-    groups = list(_groups(request, model))
-    sizes = [sum(_size(content) for content in group) for group in groups]
-    size = _size({**around, "contents": []}) + sum(sizes)
-    dropped = 0
-    while size > limit and dropped < len(groups) - 1:
-        size -= sizes[dropped]
-        dropped += 1
-    contents = [content for group in groups[dropped:] for content in group]
-    check_pairs(contents)
-    return Fitted({"contents": list(contents), **around}, size, dropped, sum(map(_stand_ins, contents)))
-
-
-def _groups(request: ModelRequest, model: str) -> Iterator[list[JsonObject]]:
-    """
-    The contents, from each user message to before the next; those of the active turn are the last group.
-    """
-    group: list[JsonObject] = []
-    for at, entry in enumerate(request.entries):
-        if group and isinstance(entry, UserMessage) and at <= request.active:
-            yield group
-            group = []
-        group += entry_contents(entry, model, active=at >= request.active)
-    yield group
-
-
-def _stand_ins(content: JsonObject) -> int:
     return sum(part.get("thoughtSignature") == STAND_IN for part in _content_parts(content))
 
 
-def _size(value: JsonValue) -> int:
-    """
-    Bytes of a value as the SDK sends it, with the comma behind it: `json.dumps` with ASCII escapes and spaces.
-    """
-    return len(json.dumps(value)) + 2
-
-
-# The pairing, just before sending
+# The pairing, before sending
 
 
 def check_pairs(contents: Sequence[JsonObject]) -> None:
@@ -494,7 +439,7 @@ def check_pairs(contents: Sequence[JsonObject]) -> None:
         ProviderRejected: a call without its response straight after its turn, or a response without a call. That is
             a fault of this library and never a person's.
     """
-    if not contents or contents[0]["role"] != "user" or contents[-1]["role"] != "user":
+    if not contents or contents[0]["role"] != USER or contents[-1]["role"] != USER:
         _broken("the contents must start and end with the user")
     for turn, after in pairwise([_content("model", []), *contents]):
         calls, responses = _told(turn, "functionCall"), _told(after, "functionResponse")

@@ -4,12 +4,15 @@ One call of OpenAI's SDK, on either of its wires: the body of the answer, whethe
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from attrs import field, frozen
 
+from rodada.providers.history import History
 from rodada.providers.json_body import read_body, sendable
+from rodada.providers.openai_client import left_out, sends_as_told
 from rodada.providers.openai_failures import from_sdk, told_error
+from rodada.providers.ready_bytes import sending
 from rodada.providers.request_size import check_size
 from rodada.providers.served import served_by
 from rodada.providers.sse import PATIENCE, event_data, read_on
@@ -18,6 +21,11 @@ from rodada.statemachine.jsontext import JsonError, JsonObject, parse_json
 from rodada.statemachine.messages import ModelTurn
 from rodada.statemachine.notice import Delta
 from rodada.statemachine.ports import Watch
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+    from openai.resources.chat.completions import AsyncCompletions
+    from openai.resources.responses import AsyncResponses
 
 DONE = "[DONE]"  # the data of the last event on Chat Completions; servers send it on the other wire too
 EVENTS = "text/event-stream"
@@ -106,8 +114,10 @@ class Assembly(Protocol):
         ...
 
 
+Resource: TypeAlias = "AsyncResponses | AsyncCompletions"
 Create: TypeAlias = Callable[..., Awaitable[RawAnswer]]
 Opening: TypeAlias = Callable[..., AbstractAsyncContextManager[OpenAnswer]]
+EXTRA = "extra_body"
 
 
 @frozen
@@ -117,24 +127,47 @@ class Call:
 
     Attributes:
         wire: its name in errors.
-        arguments: of the SDK's method.
+        client: of the SDK.
+        resource: of the SDK, whose `create` is called.
+        arguments: of that method; an empty list stands for the history in their `extra_body`.
+        history: of the body.
         most: bytes of its body, as in `Limits.max_request_bytes`.
-        secret: the key, which no message may show.
-        address: of the server.
         model: that is asked for.
         read: the turn that a body holds.
     """
 
     wire: str
+    client: "AsyncOpenAI" = field(repr=False)
+    resource: Resource = field(repr=False)
     arguments: Mapping[str, object] = field(repr=False)
+    history: History
     most: int | None
-    secret: str = field(repr=False)
-    address: object = field(repr=False)
     model: str
     read: Callable[[JsonObject], ModelTurn]
 
+    @property
+    def secret(self) -> str:
+        """
+        The key, which no message may show.
+        """
+        return self.client.api_key
 
-async def whole_turn(call: Call, create: Create) -> ModelTurn:
+    def placed(self) -> tuple[Resource, Mapping[str, object]]:
+        """
+        What is called, and with what arguments, so that the history is sent.
+
+        Raises:
+            ProviderTooLarge: it must not be sent.
+        """
+        check_size(self.wire, self.arguments, self.most, self.history.size)
+        if sends_as_told(self.client):
+            return sending(self.history, self.resource, self.client, left_out()), self.arguments
+        # Beside the typed arguments, for the SDK walks those piece by piece: a history costs more there than all else.
+        extra = cast("Mapping[str, object]", self.arguments[EXTRA])
+        return self.resource, {**self.arguments, EXTRA: {**extra, self.history.name: self.history.value}}
+
+
+async def whole_turn(call: Call) -> ModelTurn:
     """
     The turn of an answer that comes whole.
 
@@ -142,13 +175,13 @@ async def whole_turn(call: Call, create: Create) -> ModelTurn:
         ProviderError: no turn came.
     """
     with _failures_of_sdk(call):
-        check_size(call.wire, call.arguments, call.most)
-        answer = await create(**call.arguments)
+        resource, arguments = call.placed()
+        answer = await cast(Create, resource.with_raw_response.create)(**arguments)
     with _named(answer.request_id):
         return _served(call, read_body(call.wire, answer.content), answer.request_id)
 
 
-async def streamed_turn(call: Call, opening: Opening, assembly: Assembly, watch: Watch) -> ModelTurn:
+async def streamed_turn(call: Call, assembly: Assembly, watch: Watch) -> ModelTurn:
     """
     The same turn of an answer that streams; its pieces go to `watch` as they come. A server that does not stream may
     answer whole.
@@ -157,8 +190,9 @@ async def streamed_turn(call: Call, opening: Opening, assembly: Assembly, watch:
         ProviderError: no turn came.
     """
     with _failures_of_sdk(call):
-        check_size(call.wire, call.arguments, call.most)
-        async with opening(**call.arguments, stream=True) as answer:
+        resource, arguments = call.placed()
+        opening = cast(Opening, resource.with_streaming_response.create)
+        async with opening(**arguments, stream=True) as answer:
             with _named(answer.request_id):
                 body = await _body(call, answer, assembly, watch)
     with _named(answer.request_id):
@@ -166,7 +200,7 @@ async def streamed_turn(call: Call, opening: Opening, assembly: Assembly, watch:
 
 
 def _served(call: Call, body: JsonObject, request_id: str | None) -> ModelTurn:
-    return served_by(call.read(body), call.address, call.model, request_id)
+    return served_by(call.read(body), call.client.base_url, call.model, request_id)
 
 
 async def _body(call: Call, answer: OpenAnswer, assembly: Assembly, watch: Watch) -> JsonObject:

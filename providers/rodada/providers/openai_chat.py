@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, cast
 
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk
-from rodada.providers.openai_call import Call, Create, Opening, streamed_turn, whole_turn
+from rodada.providers.openai_call import Call, streamed_turn, whole_turn
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
+from rodada.providers.openai_chat_history import ChatHistory
 from rodada.providers.openai_chat_import import from_messages
-from rodada.providers.openai_chat_input import WIRE, request_fields, to_messages
+from rodada.providers.openai_chat_input import FIELD, WIRE, as_understood, request_fields, to_messages
 from rodada.providers.openai_chat_output import read_turn
 from rodada.providers.openai_chat_stream import StreamedCompletion
 from rodada.providers.openai_client import BASE_URL, checked_client, is_openai, new_client
@@ -89,32 +90,37 @@ class OpenAIChat(OpenAIProvider):
         need_sdk("openai", "openai", "openai")
         check_arguments(NAME, model, base_url, max_output_tokens)
         self._dialect = dialect
+        self._history = ChatHistory(dialect)
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         url = (base_url or BASE_URL) if given is None else str(given.base_url)
         key = _key(api_key, url) if given is None else given.api_key
         self._fixed: dict[str, object] = {
             **checked_options(NAME, options or {}, ELSEWHERE),
             "model": model,
-            "messages": [],  # the SDK wants some; the true ones stand in extra_body
+            FIELD: [],  # the SDK wants some; the true ones take their place
             **({"store": False} if is_openai(url) else {}),
             **_limit(max_output_tokens, dialect),
         }
         super().__init__(model, LoopClients(NAME, lambda: new_client(key, base_url), given))
 
     async def _ask(self, client: "AsyncOpenAI", request: ModelRequest, watch: Watch) -> ModelTurn:
-        arguments = self._arguments(request_fields(request, self._dialect))
+        asked = as_understood(request, self._dialect)
+        arguments = self._arguments({**request_fields(asked), FIELD: []})
         if request.stream and self._dialect.stream_usage:
             arguments["stream_options"] = {"include_usage": True}
-        read = partial(read_turn, request=request, secret=client.api_key)
-        call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, client.base_url, self.model, read)
-        if request.stream:
-            opening = cast("Opening", client.chat.completions.with_streaming_response.create)
-            return await streamed_turn(call, opening, StreamedCompletion(), watch)
-        return await whole_turn(call, cast("Create", client.chat.completions.with_raw_response.create))
+        call = Call(
+            WIRE,
+            client,
+            client.chat.completions,
+            arguments,
+            self._history.of(asked),
+            request.max_request_bytes,
+            self.model,
+            partial(read_turn, request=request, secret=client.api_key),
+        )
+        return await (streamed_turn(call, StreamedCompletion(), watch) if request.stream else whole_turn(call))
 
     def _arguments(self, fields: JsonObject) -> dict[str, object]:
-        # Beside the typed arguments, for the SDK walks those piece by piece at every call: a history costs more
-        # there than all else of a round.
         extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})
         arguments = {**self._fixed, "extra_body": {**extra, **fields}}
         return arguments if "tools" in fields else _without_tool_options(arguments)

@@ -10,7 +10,6 @@ hold half characters.
 import re
 from collections.abc import Sequence
 
-from rodada.providers.failures import broken_pairs
 from rodada.providers.media import NOTHING, OF_RESULTS, Taken, Takes, taken
 from rodada.providers.openai_answer import json_schema
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
@@ -44,6 +43,7 @@ from rodada.statemachine.messages import (
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 WIRE = "openai_chat"
+FIELD = "messages"
 LONGEST_ID = 64
 LEGAL_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")  # hosts of older models take no more than 40
 SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
@@ -52,25 +52,18 @@ REASONING = "reasoning_content"
 NO_REASONING = " "
 
 
-def request_fields(request: ModelRequest, dialect: Dialect = OPENAI) -> JsonObject:
+def request_fields(request: ModelRequest) -> JsonObject:
     """
-    The part of the body that the request decides.
-
-    Raises:
-        ProviderRejected: the messages break promise P1, which is a fault of this library; nothing was sent.
+    The part of the body that the request decides, but its messages.
     """
-    request = _asked(request, dialect)
-    messages = _system_message(request)
-    for entry in request.entries:
-        messages += entry_messages(entry, dialect)
-    messages += [turn_message(turn, dialect) for turn in request.held]
-    fault = pairing_fault(messages)
-    if fault is not None:
-        raise broken_pairs(WIRE, fault)
-    return {"messages": [*messages], **tool_fields(request, _tool), **_format_field(request)}
+    return {**tool_fields(request, _tool), **_format_field(request)}
 
 
-def _asked(request: ModelRequest, dialect: Dialect) -> ModelRequest:
+def as_understood(request: ModelRequest, dialect: Dialect = OPENAI) -> ModelRequest:
+    """
+    The request in the form that a server understands: the type of an answer is told in words where it cannot be asked
+    for.
+    """
     native = dialect.json_schema == "always" or (dialect.json_schema == "without_tools" and not request.tools)
     return request if native else in_words(request)
 
@@ -154,8 +147,10 @@ def pairing_fault(messages: Sequence[JsonObject]) -> str | None:
     return f"call {waiting[0]} has no result" if waiting else None
 
 
-def _system_message(request: ModelRequest) -> list[JsonObject]:
-    # At the start, and one: templates of open models refuse a second one, or one elsewhere.
+def system_message(request: ModelRequest) -> list[JsonObject]:
+    """
+    The instructions. At the start, and one: templates of open models refuse a second one, or one elsewhere.
+    """
     said = instructions_of(request)
     return [{"role": "system", "content": said}] if said else []
 

@@ -58,3 +58,22 @@ def _async_name(name: str) -> str:
     import openai
 
     return f"Async{name}" if name.endswith("OpenAI") and hasattr(openai, f"Async{name}") else "AsyncOpenAI"
+
+
+def sends_as_told(client: "AsyncOpenAI") -> bool:
+    """
+    Whether it sends bodies without a look into them. Azure's moves the model into the address; what a class of the
+    host's does with a body nobody knows.
+    """
+    from openai import AsyncOpenAI
+
+    return type(client) is AsyncOpenAI
+
+
+def left_out() -> tuple[type, ...]:
+    """
+    The SDK's types of arguments that were not given.
+    """
+    from openai import NotGiven, Omit
+
+    return (NotGiven, Omit)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, cast
 
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, fields_of_option, find_key, need_sdk
-from rodada.providers.openai_call import Call, Create, Opening, streamed_turn, whole_turn
+from rodada.providers.openai_call import Call, streamed_turn, whole_turn
 from rodada.providers.openai_client import checked_client, new_client
 from rodada.providers.openai_provider import OpenAIProvider
+from rodada.providers.openai_responses_history import ResponsesHistory
 from rodada.providers.openai_responses_import import from_messages
-from rodada.providers.openai_responses_input import WIRE, request_fields, server_tool_fault, to_messages
+from rodada.providers.openai_responses_input import FIELD, WIRE, request_fields, server_tool_fault, to_messages
 from rodada.providers.openai_responses_output import read_turn
 from rodada.providers.openai_responses_stream import StreamedResponse
 from rodada.providers.server_tools import TOOLS_ELSEWHERE, checked_server_tools, names_of
@@ -94,6 +95,7 @@ class OpenAIResponses(OpenAIProvider):
         need_sdk("openai", "openai", "openai")
         check_arguments(NAME, model, base_url, max_output_tokens)
         self._fixed = _fixed_fields(model, max_output_tokens, checked_options(NAME, options or {}, ELSEWHERE))
+        self._history = ResponsesHistory()
         self._server_tools = checked_server_tools(NAME, server_tools, server_tool_fault)
         self._extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})
         self._text = fields_of_option(NAME, self._fixed, "text")
@@ -118,18 +120,21 @@ class OpenAIResponses(OpenAIProvider):
         return await self._send(client, request, watch, bare=True)
 
     async def _send(self, client: "AsyncOpenAI", request: ModelRequest, watch: Watch, *, bare: bool) -> ModelTurn:
-        fields: dict[str, object] = {**request_fields(request, self._server_tools, bare=bare)}
+        fields: dict[str, object] = {**request_fields(request, self._server_tools), FIELD: []}
         if "text" in fields:
             fields["text"] = {**self._text, **cast("Mapping[str, object]", fields["text"])}
-        # Beside the typed arguments, for the SDK walks those piece by piece at every call: a history costs more
-        # there than all else of a round.
         arguments = {**self._fixed, "extra_body": {**self._cache_key(request), **self._extra, **fields}}
-        read = partial(read_turn, request=request, secret=client.api_key)
-        call = Call(WIRE, arguments, request.max_request_bytes, client.api_key, client.base_url, self.model, read)
-        if request.stream:
-            opening = cast("Opening", client.responses.with_streaming_response.create)
-            return await streamed_turn(call, opening, StreamedResponse(), watch)
-        return await whole_turn(call, cast("Create", client.responses.with_raw_response.create))
+        call = Call(
+            WIRE,
+            client,
+            client.responses,
+            arguments,
+            self._history.of(request, bare=bare),
+            request.max_request_bytes,
+            self.model,
+            partial(read_turn, request=request, secret=client.api_key),
+        )
+        return await (streamed_turn(call, StreamedResponse(), watch) if request.stream else whole_turn(call))
 
     def _cache_key(self, request: ModelRequest) -> JsonObject:
         if CACHE_KEY in self._fixed or CACHE_KEY in self._extra:

@@ -9,7 +9,6 @@ that nobody can decrypt.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rodada.providers.failures import broken_pairs
 from rodada.providers.media import Takes, taken
 from rodada.providers.openai_answer import json_schema
 from rodada.providers.openai_request import (
@@ -45,6 +44,7 @@ from rodada.statemachine.messages import (
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 
 WIRE = "openai_responses"
+FIELD = "input"
 CALLS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
 OUTPUTS = frozenset(CALLS.values())
 WITH_OPTIONAL_ID = frozenset({"reasoning", "message", *CALLS})
@@ -56,22 +56,11 @@ LONGEST_ID = 64
 LONGEST_ARGUMENTS = 1_048_576
 
 
-def request_fields(request: ModelRequest, server_tools: ServerTools = (), *, bare: bool = False) -> JsonObject:
+def request_fields(request: ModelRequest, server_tools: ServerTools = ()) -> JsonObject:
     """
-    The part of the body that the request decides, and the vendor's own tools behind the loop's; `bare` leaves all
-    hidden reasoning out.
-
-    Raises:
-        ProviderRejected: the items break promise P1, which is a fault of this library; nothing was sent.
+    The part of the body that the request decides, but its input, and the vendor's own tools behind the loop's.
     """
-    groups = [entry_items(entry, bare=bare) for entry in request.entries]
-    groups += [turn_items(turn, bare=bare) for turn in request.held]
-    items = list(_with_distinct_ids(groups))
-    fault = pairing_fault(items)
-    if fault is not None:
-        raise broken_pairs(WIRE, fault)
     return {
-        "input": [*items],
         **_instruction_field(request),
         **tool_fields(request, _tool, server_tools),
         **_text_field(request),
@@ -269,21 +258,32 @@ def _with_distinct_ids(groups: Iterable[list[JsonObject]]) -> Iterator[JsonObjec
     # as the vendor's own tools leave it, stands once.
     seen: set[str] = set()
     for group in groups:
-        ids = [str(item["id"]) for item in group if "id" in item]
-        if all(map(_has_legal_id, group)) and len({*ids}) == len(ids) and seen.isdisjoint(ids):
+        ids = own_ids(group)
+        if ids is not None and seen.isdisjoint(ids):
             seen.update(ids)
             yield from group
         else:
-            yield from _once(map(without_id, group), seen)
+            yield from once(group, seen)
 
 
-def _once(items: Iterable[JsonObject], seen: set[str]) -> Iterator[JsonObject]:
-    for item in items:
+def once(group: Iterable[JsonObject], seen: set[str]) -> Iterator[JsonObject]:
+    """
+    Items without their ids, and of those that cannot lose them each id that was not seen before.
+    """
+    for item in map(without_id, group):
         if "id" not in item:
             yield item
         elif str(item["id"]) not in seen:
             seen.add(str(item["id"]))
             yield item
+
+
+def own_ids(group: Sequence[JsonObject]) -> tuple[str, ...] | None:
+    """
+    The ids that the items of one entry came with; None where it cannot keep them, whatever stands before it.
+    """
+    ids = tuple(str(item["id"]) for item in group if "id" in item)
+    return ids if all(map(_has_legal_id, group)) and len({*ids}) == len(ids) else None
 
 
 def _has_own_id(item: JsonObject) -> bool:

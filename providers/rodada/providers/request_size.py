@@ -11,7 +11,7 @@ from rodada.statemachine.errors import ProviderTooLarge
 BESIDE_THE_BODY = frozenset({"extra_headers", "extra_query", "extra_body"})
 
 
-def check_size(provider: str, call: Mapping[str, object], most: int | None) -> None:
+def check_size(provider: str, call: Mapping[str, object], most: int | None, history: int = len("[]")) -> None:
     """
     Refuse a call whose body has more than `most` bytes; None leaves it to the vendor.
 
@@ -19,6 +19,7 @@ def check_size(provider: str, call: Mapping[str, object], most: int | None) -> N
         provider: the wire.
         call: the arguments of the SDK's call; `extra_body` is laid over the body, as the SDK does it.
         most: as in `Limits.max_request_bytes`.
+        history: bytes of the array that is sent in the place of an empty one among them.
 
     Raises:
         ProviderTooLarge: it has.
@@ -29,6 +30,6 @@ def check_size(provider: str, call: Mapping[str, object], most: int | None) -> N
     body = {name: value for name, value in call.items() if name not in BESIDE_THE_BODY}
     body |= cast(Mapping[str, object], extra) if isinstance(extra, Mapping) else {}
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=str)
-    size = len(text.encode("utf-8", "surrogatepass"))
+    size = len(text.encode("utf-8", "surrogatepass")) + history - len("[]")
     if size > most:
         raise ProviderTooLarge(provider, f"not sent: the request has {size} bytes, and {most} are allowed")
