@@ -258,7 +258,9 @@ def server_marks(messages: Iterable[JsonObject]) -> tuple[ServerMark, ...]:
     """
     blocks = [block for each in messages if each["role"] == "assistant" for block in objects(each["content"])]
     return tuple(
-        (told_text(block.get("id", block.get("tool_use_id"))), block.get("type") in USES)
+        (told_text(block.get("id")), True)
+        if block.get("type") in USES
+        else (told_text(block.get("tool_use_id")), False)
         for block in blocks
         if said_in(block) is None
     )
