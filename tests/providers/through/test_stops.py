@@ -449,3 +449,37 @@ def test_f056_text_of_a_turn_that_is_not_whole_is_never_an_answer(
 ) -> None:
     outcome = Desk(stage, wire, stream).ask(Turn("I am sor", stop=stop))
     assert (outcome.status, outcome.answer_by, outcome.partial) == (INCOMPLETE, "engine", "I am sor")
+
+
+# Behind a pause
+
+WAIT = Turn("Wait. ", stop="paused", reasoning=True)
+BEHIND: tuple[tuple[tuple[Turn, ...], Reason], ...] = (
+    ((Turn("I will not.", stop="refused"),), Reason.REFUSED),
+    ((Turn("I will not.", stop="unknown"),), Reason.UNKNOWN_STOP),
+    ((Turn("I will not.", stop="cut"),), Reason.CUT),
+    ((Turn("", reasoning=True), Turn("", reasoning=True)), Reason.EMPTY),
+)
+
+
+@both_ways
+@pytest.mark.parametrize("wire", PAUSES)
+@pytest.mark.parametrize(("turns", "reason"), BEHIND, ids=[reason.value for _, reason in BEHIND])
+def test_f051_what_ends_a_paused_turn_decides_over_the_whole_of_it(
+    stage: Stage, wire: WireName, turns: tuple[Turn, ...], reason: Reason, stream: bool
+) -> None:
+    desk = Desk(stage, wire, stream)
+    outcome = desk.ask(ASK, WAIT, *turns)
+    assert (outcome.status, outcome.reason, outcome.answer_by) == (INCOMPLETE, reason, "engine")
+    assert (outcome.partial, len(outcome.appended)) == ("Wait. " + turns[-1].text, 2)
+    desk.goes_on(outcome)
+    assert "Wait. " not in str(desk.received[0].body)
+
+
+@both_ways
+def test_f047_calls_of_a_cut_turn_behind_a_pause_are_told_of_the_cut(stage: Stage, stream: bool) -> None:
+    desk = Desk(stage, "anthropic", stream)
+    outcome = desk.ask(WAIT, Turn("", [Call("write", {"path": "f"})], stop="cut", reasoning=True), Turn("Done."))
+    assert (desk.ran, statuses(outcome)) == ([], [Status.NOT_EXECUTED])
+    assert (outcome.status, outcome.answer, outcome.narration) == (RunStatus.COMPLETED, "Done.", ("Wait. ",))
+    desk.goes_on(outcome)
