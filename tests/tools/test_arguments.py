@@ -155,6 +155,24 @@ def test_wrong_values_are_named_with_what_was_expected() -> None:
     assert refused("{}", pack).startswith("items: is required; size: is required; on: is required. ")
 
 
+def test_of_a_type_that_the_schema_names_the_kind_is_told() -> None:
+    class Size(Enum):
+        SMALL = "s"
+
+    class Mixed(Enum):
+        ONE = 1
+        TWO = "two"
+
+    class Item(BaseModel):
+        inside: "Item | None" = None
+
+    @tool
+    def pack(size: Size, mixed: Mixed | None, item: Item) -> None: ...
+
+    takes = "It takes size: string, mixed: one of a list or null, item: object."
+    assert refused('{"mixed":1,"item":{}}', pack) == f"size: is required. {takes}"
+
+
 def test_many_problems_are_counted() -> None:
     raw = json.dumps({f"x{at}": 1 for at in range(9)} | {"exercise": "squat"})
     assert "; and 6 more. " in refused(raw)

@@ -220,8 +220,9 @@ def _summary(schema: str) -> str:
     """
     read: dict[str, Any] = json.loads(schema)
     required = read.get("required", ())
+    named: Mapping[str, Any] = {f"#/$defs/{name}": each for name, each in read.get("$defs", {}).items()}
     told = [
-        f"{name}: {_type_name(each)}{'' if name in required else ' (optional)'}"
+        f"{name}: {_type_name(each, named)}{'' if name in required else ' (optional)'}"
         for name, each in read.get("properties", {}).items()
     ]
     return f"It takes {', '.join(told) or 'no arguments'}"[:LONGEST_SUMMARY]
@@ -259,7 +260,7 @@ def _kind(value: object) -> str:
             return "a number"
 
 
-def _type_name(schema: Mapping[str, Any]) -> str:
+def _type_name(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
     match schema:
         case {"type": str(name)}:
             return name
@@ -268,8 +269,8 @@ def _type_name(schema: Mapping[str, Any]) -> str:
         case {"enum": [*_]}:
             return "one of a list"
         case {"anyOf": [*choices]}:
-            return " or ".join(_type_name(choice) for choice in choices)
-        case {"$ref": _}:
-            return "object"
+            return " or ".join(_type_name(choice, named) for choice in choices)
+        case {"$ref": str(name)} if name in named:
+            return _type_name(named[name], {})  # no further: types may hold one another
         case _:
             return "any value"
