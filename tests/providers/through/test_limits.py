@@ -11,6 +11,7 @@ from rodada.statemachine import (
     Conversation,
     Limits,
     Outcome,
+    Price,
     Reason,
     RunStatus,
     Status,
@@ -18,7 +19,7 @@ from rodada.statemachine import (
 )
 from rodada.tools import tool
 from support.heard import Heard, heard
-from support.stage import WIRES, Stage
+from support.stage import MODELS, WIRES, Stage
 from support.virtual_clock import VirtualClock
 
 INSTRUCTIONS = "You keep the notes of a gym."
@@ -148,6 +149,25 @@ def test_the_guidance_stands_where_the_wire_wants_it(stage: Stage, wire: WireNam
     # Thoughts of these Claude models are bound to the top-level system instructions.
     expected = (INSTRUCTIONS, GUIDANCE) if wire == "anthropic" else (joined, "")
     assert [(each.system, each.aside) for each in gym.heard] == [(INSTRUCTIONS, ""), expected]
+
+
+def test_the_cost_is_reckoned_from_what_the_wire_tells_and_closes_the_run(stage: Stage, wire: WireName) -> None:
+    gym = Gym(stage, wire)
+    gym.loop = gym.loop.evolve(prices=[Price(model=MODELS[wire][0], input=1_000_000, output=2_000_000, cached_input=0)])
+    paid = gym.ask(ASK, Turn("done"))
+    costs = [
+        (each.input_tokens or 0) - (each.cached_input_tokens or 0) + 2 * (each.output_tokens or 0)
+        for each in paid.usages
+    ]
+    assert 0 < costs[0] < sum(costs) == paid.cost
+    gym.loop = gym.loop.evolve(limits=Limits(max_cost=costs[0]))
+    outcome = gym.ask(ASK, Turn("So far nothing."))
+    assert (outcome.status, outcome.reason, outcome.answer) == (
+        RunStatus.INCOMPLETE,
+        Reason.MAX_COST,
+        "So far nothing.",
+    )
+    assert (gym.ran, [call.status for call in outcome.calls]) == (1, [Status.NOT_EXECUTED])
 
 
 def test_a_loop_without_tools_just_answers(stage: Stage, wire: WireName) -> None:
