@@ -86,6 +86,7 @@ def test_json_is_one_object_and_all_that_is_printed(desk: Desk) -> None:
                 "reasoning_tokens": 1,
             },
             "usage_is_whole": False,
+            "cost": None,
             "still_running": [],
             "error": None,
             "transitions": [

@@ -119,7 +119,7 @@ class AsyncioDriver:
         self._crash: BaseException | None = None
         self._deadline = Deadline(ports.clock, lambda: self.post(DeadlinePassed()))
         self._expiry = Expiry(ports.clock, self._expired)
-        self._heard = ""
+        self._heard: list[str] = []
 
     @property
     def mono_ms(self) -> int:
@@ -176,7 +176,7 @@ class AsyncioDriver:
 
     def _feed(self, source: Order | None, posted: Event) -> None:
         # Not when it was posted: an event before it may have ended the call whose words these were.
-        event = evolve(posted, heard=self._heard) if isinstance(posted, GivesUp) else posted
+        event = evolve(posted, heard="".join(self._heard)) if isinstance(posted, GivesUp) else posted
         try:
             moved = move(self.run, event, len(self.steps) + 1)
         except UnexpectedEvent as error:
@@ -187,7 +187,7 @@ class AsyncioDriver:
         before, self.run = self.run, moved.run
         self._stepped(moved.step)
         for ended in turn_ended(before, event, self.run):
-            self._heard = ""
+            self._heard.clear()
             self._listen(ended)
         self._perform_all(moved.effects)
 
@@ -206,7 +206,7 @@ class AsyncioDriver:
     def _perform(self, effect: Effect) -> None:
         match effect:
             case AskModel():
-                self._heard = ""
+                self._heard.clear()
                 self._spawn(effect, self._ask(effect))
             case Append():
                 self._spawn(effect, self._append(effect))
@@ -310,7 +310,7 @@ class AsyncioDriver:
         if order not in orders(self.run):
             return
         if isinstance(delta, TextDelta):
-            self._heard += delta.text
+            self._heard.append(delta.text)
         self._tell(delta)
 
     def _wait_ms(self, attempt: int, asked: float | None) -> int:
