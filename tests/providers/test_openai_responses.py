@@ -244,6 +244,12 @@ def test_key_of_the_environment_is_used_and_its_base_url_is_not(monkeypatch: pyt
     assert asyncio.run(where()) == "https://api.openai.com/v1/"
 
 
+def test_a_cache_key_that_is_none_is_left_out() -> None:
+    options = {"prompt_cache_key": None}
+    _, server = play([Turn("Hi.")], lambda provider: provider.ask(asking(started()), ignore), options=options)
+    assert "prompt_cache_key" not in server.requests()[0]
+
+
 def test_options_reach_the_vendor_as_they_are() -> None:
     options = {
         "reasoning": {"effort": "low", "summary": "auto"},

@@ -67,7 +67,8 @@ class OpenAIResponses(OpenAIProvider):
             event loop and never closed; its retries are not used.
         max_output_tokens: of one reply, hidden reasoning included; None is the model's own limit.
         options: further arguments of `responses.create`, such as `reasoning` or `text`. A `prompt_cache_key` is made of
-            the conversation's id where none is given, so that the vendor reads from its cache what it was sent before.
+            the conversation's id where none is given, so that the vendor reads from its cache what it was sent before;
+            `{"prompt_cache_key": None}` leaves it out.
         server_tools: declarations of tools that the vendor runs itself, such as `{"type": "web_search"}`, sent as they
             stand behind those of the loop. They are never run here and cost no round. In the closing call they are
             withheld with the others by `tool_choice` "none", which some models refuse beside them.
@@ -98,6 +99,9 @@ class OpenAIResponses(OpenAIProvider):
         self._history = ResponsesHistory()
         self._server_tools = checked_server_tools(NAME, server_tools, server_tool_fault)
         self._extra = cast("Mapping[str, object]", self._fixed.get("extra_body") or {})
+        self._makes_key = CACHE_KEY not in self._fixed and CACHE_KEY not in self._extra
+        if self._fixed.get(CACHE_KEY) is None:
+            self._fixed.pop(CACHE_KEY, None)
         self._text = fields_of_option(NAME, self._fixed, "text")
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else given.api_key
@@ -137,7 +141,7 @@ class OpenAIResponses(OpenAIProvider):
         return await (streamed_turn(call, StreamedResponse(), watch) if request.stream else whole_turn(call))
 
     def _cache_key(self, request: ModelRequest) -> JsonObject:
-        if CACHE_KEY in self._fixed or CACHE_KEY in self._extra:
+        if not self._makes_key:
             return {}
         return {CACHE_KEY: digest_text(request.conversation.id)[:32]}  # the id may be one that tells something
 

@@ -79,6 +79,13 @@ def test_a_script_that_is_used_up_says_so_and_the_record_too() -> None:
         assert [each.status for each in server.refusals] == [500]
 
 
+def test_what_is_no_reply_is_answered_as_such() -> None:
+    with Loopback(["one"]) as server:  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+        reaction = ask_once(server)
+    message = "the script holds a builtins.str, which is no reply"
+    assert (500, {"type": "api_error", "message": message}) == (reaction.status, reaction.body["error"])
+
+
 def test_a_script_that_raises_is_answered_with_what_it_raised() -> None:
     def broken(received: Received) -> Reply:
         raise KeyError("answer")

@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Self, TypeAlias, get_args
 
 from attrs import evolve
 
@@ -216,7 +216,7 @@ class Loopback:
         if received.refusal is not None:
             return self._failed(wire, received.refusal)
         try:
-            return self._outcome(wire, self._next_reply(received), received)
+            return self._outcome(wire, _checked(self._next_reply(received)), received)
         except ScriptFault as fault:
             refusal = Failure(500, str(fault), headers={"x-should-retry": "false"})
             self._record_fault(received, refusal)
@@ -345,6 +345,14 @@ def _asked(script: Callable[[Received], Reply], received: Received) -> Reply:
         return script(received)
     except Exception as error:
         raise ScriptFault(f"the script raised {type(error).__name__}: {error}") from error
+
+
+def _checked(reply: Reply) -> Reply:
+    # Such as the Failure of an outcome, which has the name of a reply: left alone, the client would wait for ever.
+    kind: type = type(reply)
+    if kind not in get_args(Reply):
+        raise ScriptFault(f"the script holds a {kind.__module__}.{kind.__qualname__}, which is no reply")
+    return reply
 
 
 def _read(raw: bytes) -> tuple[Object, Failure | None]:
