@@ -25,6 +25,7 @@ from rodada.statemachine.watching import (
     SoFar,
     StepTaken,
     ToolEnded,
+    ToolNotRun,
     ToolStarted,
     TurnEnded,
     TurnKind,
@@ -57,8 +58,22 @@ MOVED = Step(1, EPOCH, State.CALL_MODEL, "TurnReceived", "answer_kept", State.AP
             {**UNTOLD, "type": "ToolEnded", "id": "a", "name": "save", "status": "failed", "seconds": 0.5},
         ),
         (
-            ApprovalAsked("a", "save", "{}"),
-            {**UNTOLD, "type": "ApprovalAsked", "id": "a", "name": "save", "arguments": "{}"},
+            ToolNotRun("a", "save", Status.DENIED),
+            {**UNTOLD, "type": "ToolNotRun", "id": "a", "name": "save", "status": "denied"},
+        ),
+        (
+            ApprovalAsked("a", "save", "{}", "d", 2, False, 60.0),
+            {
+                **UNTOLD,
+                "type": "ApprovalAsked",
+                "id": "a",
+                "name": "save",
+                "arguments": "{}",
+                "digest": "d",
+                "approvals": 2,
+                "requester_counts": False,
+                "within": 60.0,
+            },
         ),
         (Gap(3), {**UNTOLD, "type": "Gap", "missed": 3}),
         (

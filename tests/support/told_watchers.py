@@ -13,6 +13,7 @@ from rodada.statemachine import (
     Status,
     TextDelta,
     ToolEnded,
+    ToolNotRun,
     ToolStarted,
     TurnEnded,
 )
@@ -48,6 +49,9 @@ def _starts_without_end(notices: Iterable[Notice], outcome: Outcome) -> Iterator
         for call in outcome.calls
         if call.status not in (Status.NOT_EXECUTED, Status.DENIED) or call.id in started
     )
+    withheld = Counter((notice.id, notice.status) for notice in notices if isinstance(notice, ToolNotRun))
+    if withheld != Counter((call.id, call.status) for call in outcome.calls) - expected:
+        yield f"watchers were told that these were not run: {withheld}"
     if started.keys() != {id for id, _ in expected} or Counter(ended) != expected or set(started.values()) - {1}:
         yield f"watchers were told of starts {dict(started)} and ends {ended}"
 

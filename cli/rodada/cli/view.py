@@ -27,6 +27,7 @@ from rodada.statemachine import (
     StepTaken,
     TextDelta,
     ToolEnded,
+    ToolNotRun,
     ToolStarted,
     TurnEnded,
     TurnKind,
@@ -119,6 +120,8 @@ def _notice_lines(notice: Notice) -> Iterator[tuple[str, str]]:
             style = "green" if notice.status is CallStatus.SUCCEEDED else "yellow"
             took = f"{notice.status.value} after {notice.seconds:.2f} s"
             yield style, f"     {one_line(notice.name)} {took}  {one_line(notice.id)}"
+        case ToolNotRun():
+            yield "yellow", f"     {one_line(notice.name)} {notice.status.value}  {one_line(notice.id)}"
         case ApprovalAsked():
             yield "yellow", f"     {one_line(notice.name)} needs an approval, which nobody can give here: denied"
         case TurnEnded(kind=TurnKind.NARRATION | TurnKind.DISCARDED) if notice.text.strip():

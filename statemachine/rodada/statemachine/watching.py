@@ -76,6 +76,17 @@ class ToolEnded(Notice):
 
 
 @frozen
+class ToolNotRun(Notice):
+    """
+    A request was answered and its call never started: it was withheld, or denied.
+    """
+
+    id: str
+    name: str
+    status: Status
+
+
+@frozen
 class ApprovalAsked(Notice):
     """
     A request waits for a decision.
@@ -180,6 +191,21 @@ def _turn_told(said: Said, turn: TurnEnded) -> Said:
             return evolve(said, now=turn.held)
         case _:
             assert_never(turn.kind)
+
+
+def never_run(before: Run, after: Run) -> tuple[ToolNotRun, ...]:
+    """
+    The requests that a step answered without a call (fault F113).
+    """
+    entry = after.entry
+    if not isinstance(entry, Exchange) or entry is before.entry:
+        return ()
+    answered = zip(entry.turn.requests, entry.results, strict=True)
+    return tuple(
+        ToolNotRun(request.id, request.name, result.status)
+        for request, result in answered
+        if result.status in (Status.NOT_EXECUTED, Status.DENIED)
+    )
 
 
 def turn_ended(before: Run, event: Event, after: Run) -> tuple[TurnEnded, ...]:

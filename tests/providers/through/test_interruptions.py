@@ -19,6 +19,7 @@ from rodada.statemachine import (
     RunStatus,
     Status,
     ToolEnded,
+    ToolNotRun,
     ToolStarted,
 )
 from rodada.tools import tool
@@ -250,6 +251,8 @@ def test_f113_each_started_call_ends_once_with_its_status_and_its_time(
     assert ends == {}
     expected = [Status.FAILED, Status.OUTCOME_UNKNOWN, Status.FAILED, Status.FAILED]
     assert statuses(outcome) == expected + [Status.OUTCOME_UNKNOWN, Status.NOT_EXECUTED] * cancelled
+    withheld = [(each.id, each.status) for each in desk.notices if isinstance(each, ToolNotRun)]
+    assert withheld == [(call.id, call.status) for call in outcome.calls if call.status is Status.NOT_EXECUTED]
     seconds = {each.name: each.seconds for each in desk.notices if isinstance(each, ToolEnded)}
     assert (seconds["fails"], seconds["nosuch"]) == (0, 0)
     assert 5 <= seconds["hangs"] <= 5 + LIMITS.stop_seconds

@@ -53,7 +53,7 @@ from rodada.statemachine.request import model_request
 from rodada.statemachine.run import Run, seconds_for_call, seconds_left, seconds_to_deadline
 from rodada.statemachine.step import Step, move
 from rodada.statemachine.toolbox import RefusedCall
-from rodada.statemachine.watching import ApprovalAsked, StepTaken, ToolEnded, ToolStarted, turn_ended
+from rodada.statemachine.watching import ApprovalAsked, StepTaken, ToolEnded, ToolStarted, never_run, turn_ended
 
 BACKOFF_SECONDS, LONGEST_BACKOFF = 0.5, 8.0
 LONGEST_WAIT = 86_400.0  # what a vendor asks may be anything, infinity too
@@ -189,6 +189,8 @@ class AsyncioDriver:
         for ended in turn_ended(before, event, self.run):
             self._heard.clear()
             self._listen(ended)
+        for withheld in never_run(before, self.run):
+            self._tell(withheld)
         self._perform_all(moved.effects)
 
     def _stepped(self, step: Step) -> None:
