@@ -187,7 +187,7 @@ class Interrupted:
             self._owner = asyncio.create_task(self._owned(), name="owner")
             await asyncio.wait({self._owner})
         self.passed = points.passed
-        left = [f"left: {name}" for name in tasks_left()]
+        left = [f"left: {name}" for name in (*tasks_left(), *["a timer"] * self._clock.pending)]
         await self._hear_owner()
         found = [*left, *self._end_faults(), *self._truth_faults(), *self._model.faults(), *await self._next_faults()]
         return [f"{self._blow} at {self._at}, {self._manner}: {each}" for each in found]

@@ -61,7 +61,8 @@ def nothing_left() -> Generator[None]:
     with warnings.catch_warnings(record=True) as warned, told_by_the_loop() as told, generators_left() as generators:
         warnings.simplefilter("always")
         yield
-    assert ([], [], [], []) == (generators, told, [str(each.message) for each in warned], tasks_left())
+    left = [*generators, *told, *(str(each.message) for each in warned), *tasks_left()]
+    assert left == [], left
 
 
 def tasks_left() -> list[str]:

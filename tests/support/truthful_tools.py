@@ -20,8 +20,8 @@ TRUE: dict[tuple[Deed, ...], frozenset[Status]] = {
     ("started", "raised"): frozenset({Status.FAILED}),
     ("started", "cut"): frozenset({Status.OUTCOME_UNKNOWN}),
 }
-# A thread goes on when its call is given up.
-TRUE_OF_THREADS = {
+# Such as a thread, when its call is given up.
+TRUE_OF_WHAT_GOES_ON = {
     **TRUE,
     ("started", "finished"): frozenset({Status.SUCCEEDED, Status.OUTCOME_UNKNOWN}),
     ("started", "raised"): frozenset({Status.FAILED, Status.OUTCOME_UNKNOWN}),
@@ -43,19 +43,19 @@ class Diary:
     Attributes:
         is_broken: whether whatever works fails from now on.
         deeds: of each call.
-        in_threads: calls that go on when they are given up.
+        goes_on: calls that do not end when they are given up.
     """
 
     is_broken: bool = False
     deeds: defaultdict[str, list[Deed]] = field(factory=lambda: defaultdict(list))
-    in_threads: set[str] = field(factory=set[str])
+    goes_on: set[str] = field(factory=set[str])
 
     def unended(self) -> Iterator[str]:
         """
         Calls on the event loop that have not come to an end.
         """
         for call, deeds in self.deeds.items():
-            if len(deeds) == 1 and call not in self.in_threads:
+            if len(deeds) == 1 and call not in self.goes_on:
                 yield f"{call} still runs"
 
     def untrue(self, calls: tuple[CallRecord, ...]) -> Iterator[str]:
@@ -64,7 +64,7 @@ class Diary:
         """
         for call in calls:
             deeds = tuple(self.deeds.get(call.id, ()))
-            allowed = (TRUE_OF_THREADS if call.id in self.in_threads else TRUE).get(deeds, frozenset())
+            allowed = (TRUE_OF_WHAT_GOES_ON if call.id in self.goes_on else TRUE).get(deeds, frozenset())
             if call.status not in allowed:
                 yield f"{call.name} {deeds} is said to be {call.status.value}: {call.text}"
         for lost in set(self.deeds) - {call.id for call in calls}:
@@ -119,7 +119,7 @@ def weigh(context: Context[Diary]) -> str:
     """
     Weigh a person.
     """
-    context.value.in_threads.add(context.call_id)
+    context.value.goes_on.add(context.call_id)
     deeds = context.value.deeds[context.call_id]
     deeds.append("started")
     if context.value.is_broken:

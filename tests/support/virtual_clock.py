@@ -27,6 +27,13 @@ class VirtualTimer:
         """
         self._done = True
 
+    @property
+    def pending(self) -> bool:
+        """
+        Whether it would still be called.
+        """
+        return not self._done
+
     def fire(self) -> None:
         """
         Call, unless that was done or is not wanted any more.
@@ -71,6 +78,13 @@ class VirtualClock:
         if seconds <= self._short:
             asyncio.get_running_loop().call_soon(self.move_to, timer.due)
         return timer
+
+    @property
+    def pending(self) -> int:
+        """
+        Callbacks that are still waiting.
+        """
+        return sum(timer.pending for timer in self._waiting)
 
     def pass_in_background(self, mono: float) -> None:
         """

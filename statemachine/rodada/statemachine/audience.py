@@ -6,6 +6,7 @@ back, is told as a gap and what was said until there.
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
+from typing import Self
 from weakref import WeakSet
 
 from attrs import evolve
@@ -60,7 +61,7 @@ class Audience:
             watcher.close()
         else:
             self._watchers.add(watcher)
-        return watcher.read()
+        return watcher
 
     def _ended(self) -> list[Notice]:
         return [notice for notice in list(self._kept)[-1:] if isinstance(notice, Ended)]
@@ -75,7 +76,8 @@ class Audience:
 
 class _Watcher:
     """
-    One reader of notices: bounded, so that a slow one loses some, is told how many, and what was said until there.
+    One reader of notices: bounded, so that a slow one loses some, is told how many, and what was said until there. No
+    generator, for that would have to be closed by whoever leaves it, or by the event loop in another task.
     """
 
     def __init__(self, first: Iterable[Notice]) -> None:
@@ -98,14 +100,16 @@ class _Watcher:
         self._queue.append(notice)
         self._woken.set()
 
-    async def read(self) -> AsyncIterator[Notice]:
-        while True:
-            while not self._queue:
-                if self._closed:
-                    return
-                self._woken.clear()
-                await self._woken.wait()
-            yield self._queue.popleft()
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Notice:
+        while not self._queue:
+            if self._closed:
+                raise StopAsyncIteration
+            self._woken.clear()
+            await self._woken.wait()
+        return self._queue.popleft()
 
 
 def _gap(missed: int, last: int, said: Said) -> tuple[Notice, Notice]:

@@ -9,6 +9,7 @@ import pytest
 from rodada.statemachine import (
     CallRecord,
     Kind,
+    Limits,
     ModelRequest,
     ModelTurn,
     Outcome,
@@ -23,9 +24,11 @@ from rodada.statemachine import (
     ToolResult,
     Watch,
 )
+from rodada.statemachine.drivers.tool_run import ToolRun
 from rodada.statemachine.ports import CallSetting
 from rodada.statemachine.scheduling import EVERYTHING, Touches
 from rodada.statemachine.wording import ENGLISH
+from support.clock import HeldClock
 
 
 class Asking:
@@ -223,3 +226,19 @@ def test_what_is_stopped_before_it_has_begun_is_told_as_not_run(kind: Kind) -> N
     told = [(call.status, call.text) for call in outcome.calls]
     assert [(Status.FAILED, "The tool was not run: it was stopped before it began.")] == told
     assert [] == ran
+
+
+def test_what_is_over_when_it_is_to_stop_leaves_no_timer_behind() -> None:
+    """
+    Its result may wait to be fed when the run is cancelled; a timer would keep the whole run until it fires.
+    """
+
+    async def main() -> tuple[Status, int]:
+        clock, request = HeldClock(), ToolRequest("a", "odd", "{}")
+        tool = ToolRun(request, Odd().call(request, CallSetting()), Kind.WRITE, 60, Limits(), ENGLISH, clock)
+        result = await tool.result()
+        tool.stop(None)
+        tool.hurry()
+        return result.status, clock.pending
+
+    assert (Status.SUCCEEDED, 0) == asyncio.run(main())

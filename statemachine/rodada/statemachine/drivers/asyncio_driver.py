@@ -262,11 +262,17 @@ class AsyncioDriver:
             task.cancel()
         self._inbox = deque(item for item in self._inbox if item[0] != order)
 
+    def _waits_for(self, order: Order) -> bool:
+        """
+        Whether what comes of an order is still wanted. Its task does not tell: an eager one may end before it is known.
+        """
+        return order in orders(self.run)
+
     async def _ask(self, order: AskModel) -> None:
         if order.wait:
             await pause(self._clock, order.wait / 1000)
         reply = await self._reply(order)
-        if order in self._tasks:  # else it was given up, and came all the same: a provider may not heed its cancel
+        if self._waits_for(order):  # else it was given up, and came all the same: a provider may not heed its cancel
             self.post(reply, order)
 
     async def _reply(self, order: AskModel) -> TurnReceived | CallFailed:
@@ -309,7 +315,7 @@ class AsyncioDriver:
         """
         A piece of a turn. Of a call that was given up nothing is heard any more.
         """
-        if order not in orders(self.run):
+        if not self._waits_for(order):
             return
         if isinstance(delta, TextDelta):
             self._heard.append(delta.text)

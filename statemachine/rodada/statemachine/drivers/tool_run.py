@@ -85,8 +85,11 @@ class ToolRun:
     def stop(self, left: float | None) -> None:
         """
         Ask the call to stop. It has `stop_seconds`, but never more than half of the time that the run has left, so
-        that the closing call still gets its share; the last fifth of it is for cleaning up after a cancel.
+        that the closing call still gets its share; the last fifth of it is for cleaning up after a cancel. One that is
+        over is left alone: a timer for it would keep the whole run in memory.
         """
+        if self._over.done():
+            return
         grace = self._limits.stop_seconds if left is None else min(self._limits.stop_seconds, max(0.0, left / 2))
         if self._kind is Kind.READ or not self._begun or self._said_of_it("settles"):
             self._cancel(grace)
@@ -97,7 +100,8 @@ class ToolRun:
         """
         Ask the call to end now, without grace.
         """
-        self._cancel(0.0)
+        if not self._over.done():
+            self._cancel(0.0)
 
     def _time_out(self, seconds: float) -> None:
         self._cut_off = self._wording.timed_out_after(seconds)
