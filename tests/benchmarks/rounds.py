@@ -1,7 +1,8 @@
 """
-What a round costs: CPU time of ten rounds of two calls, as a ratio to a hand-written loop on the same SDK.
+What a round costs: CPU time of ten rounds of two calls, and of one model call behind histories of some lengths, as a
+ratio to what is written by hand on the same SDK.
 
-    python tests/benchmarks/rounds.py [--repeats 7] [--rounds 10]
+    python tests/benchmarks/rounds.py [--repeats 7] [--rounds 10] [--lengths 3 30 300]
 
 The server runs in a process of its own; contenders take turns in this one. Only ratios of one run mean something.
 """
@@ -12,27 +13,33 @@ import json
 import multiprocessing
 import statistics
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
 import anthropic
 import openai
+from attrs import evolve
 from google import genai
 from google.genai import types
 
 from rodada.providers.anthropic import Anthropic
+from rodada.providers.anthropic import to_messages as to_messages_of_anthropic
 from rodada.providers.google import Google
+from rodada.providers.google import to_messages as to_messages_of_google
 from rodada.providers.loopback import Call, Loopback, Received, Turn
 from rodada.providers.openai_chat import OpenAIChat
+from rodada.providers.openai_chat import to_messages as to_messages_of_chat
 from rodada.providers.openai_responses import OpenAIResponses
-from rodada.statemachine import Limits, Provider, RunStatus, ToolLoop
+from rodada.providers.openai_responses import to_messages as to_messages_of_responses
+from rodada.statemachine import Conversation, Limits, ModelRequest, Provider, RunStatus, ToolLoop
 from rodada.tools import tool
 
 MESSAGE = "How much did my bench press improve?"
 SCHEMA = {"type": "object", "properties": {"exercise": {"type": "string"}}, "required": ["exercise"]}
-Play = Callable[[], Awaitable[None]]
+Play = Callable[[], Awaitable[object]]
 
 
 @tool(reads="training log")
@@ -161,16 +168,22 @@ def hand_written(urls: dict[str, str], rounds: int) -> dict[str, Play]:
     return {"Messages": on_anthropic, "Responses": on_openai, "Chat": on_chat, "Gemini": on_google}
 
 
-def ours(urls: dict[str, str], rounds: int) -> dict[str, Play]:
+def providers_of(urls: dict[str, str]) -> dict[str, Provider]:
     """
-    The same through a ToolLoop.
+    Ours.
     """
-    providers: dict[str, Provider] = {
+    return {
         "Messages": Anthropic("claude-opus-5-5", api_key="k", base_url=urls["anthropic"]),
         "Responses": OpenAIResponses("gpt-5", api_key="k", base_url=urls["openai"]),
         "Chat": OpenAIChat("gpt-4.1", base_url=urls["openai_chat"]),
         "Gemini": Google("gemini-2.5-flash", api_key="k", base_url=urls["google"]),
     }
+
+
+def ours(urls: dict[str, str], rounds: int) -> dict[str, Play]:
+    """
+    The same through a ToolLoop.
+    """
 
     def play(loop: ToolLoop) -> Play:
         async def run() -> None:
@@ -181,8 +194,64 @@ def ours(urls: dict[str, str], rounds: int) -> dict[str, Play]:
 
     return {
         wire: play(ToolLoop(provider, tools=[read_log], limits=Limits(max_rounds=rounds)))
-        for wire, provider in providers.items()
+        for wire, provider in providers_of(urls).items()
     }
+
+
+def hand_written_calls(urls: dict[str, str]) -> dict[str, Callable[[Conversation], Play]]:
+    """
+    One model call for a whole conversation by the method of each SDK.
+    """
+    claude: Any = anthropic.AsyncAnthropic(api_key="k", base_url=urls["anthropic"], max_retries=0, timeout=60)
+    gpt: Any = openai.AsyncOpenAI(api_key="k", base_url=urls["openai"], max_retries=0)
+    chat: Any = openai.AsyncOpenAI(api_key="k", base_url=urls["openai_chat"], max_retries=0)
+    gemini: Any = genai.Client(
+        enterprise=False, api_key="k", http_options=types.HttpOptions(base_url=urls["google"], api_version="v1beta")
+    )
+
+    def on_anthropic(said: Conversation) -> Play:
+        messages = to_messages_of_anthropic(said)
+        return lambda: claude.messages.create(model="claude-opus-5-5", max_tokens=1000, messages=messages)
+
+    def on_openai(said: Conversation) -> Play:
+        items = to_messages_of_responses(said)
+        return lambda: gpt.responses.create(model="gpt-5", input=items, store=False)
+
+    def on_chat(said: Conversation) -> Play:
+        messages = to_messages_of_chat(said)
+        return lambda: chat.chat.completions.create(model="gpt-4.1", messages=messages)
+
+    def on_google(said: Conversation) -> Play:
+        contents = [types.Content.model_validate(each) for each in to_messages_of_google(said)]
+        return lambda: gemini.aio.models.generate_content(model="gemini-2.5-flash", contents=contents)
+
+    return {"Messages": on_anthropic, "Responses": on_openai, "Chat": on_chat, "Gemini": on_google}
+
+
+async def measure_lengths(
+    urls: dict[str, str], lengths: list[int], repeats: int
+) -> dict[tuple[str, int], tuple[list[float], list[float]]]:
+    """
+    Milliseconds of CPU a model call with a new exchange behind a history, for each wire and number of rounds.
+    """
+    found: dict[tuple[str, int], tuple[list[float], list[float]]] = {}
+    calls = hand_written_calls(urls)
+    for wire, provider in providers_of(urls).items():
+        async with ToolLoop(provider, tools=[read_log], limits=Limits(max_rounds=max(lengths), seconds=None)) as loop:
+            entries = (await loop.run(MESSAGE)).conversation.entries
+
+        async def ask(said: Conversation, provider: Provider = provider) -> None:
+            await provider.ask(ModelRequest(conversation=said), lambda delta: None)
+
+        for length in lengths:
+            hand, own = found[wire, length] = ([], [])
+            for _ in range(repeats):
+                said = Conversation("c", (*entries[:length], evolve(entries[length])))
+                for play, times in ((calls[wire](said), hand), (partial(ask, said), own)):
+                    began = time.process_time()
+                    await play()
+                    times.append((time.process_time() - began) * 1000)
+    return found
 
 
 async def measure(urls: dict[str, str], rounds: int, repeats: int) -> dict[str, tuple[list[float], list[float]]]:
@@ -202,6 +271,19 @@ async def measure(urls: dict[str, str], rounds: int, repeats: int) -> dict[str, 
     return found
 
 
+@contextmanager
+def served(rounds: int) -> Generator[dict[str, str]]:
+    """
+    The addresses of a server in a process of its own.
+    """
+    ours_end, theirs_end = multiprocessing.get_context("spawn").Pipe()
+    server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs_end, rounds), daemon=True)
+    server.start()
+    yield ours_end.recv()
+    ours_end.send("done")
+    server.join()
+
+
 def main() -> None:
     """
     Measure and print.
@@ -209,17 +291,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--lengths", type=int, nargs="+", default=[3, 30, 300])
     given = parser.parse_args()
-    ours_end, theirs_end = multiprocessing.get_context("spawn").Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs_end, given.rounds), daemon=True)
-    server.start()
-    found = asyncio.run(measure(ours_end.recv(), given.rounds, given.repeats))
-    ours_end.send("done")
-    server.join()
+    with served(given.rounds) as urls:
+        found = asyncio.run(measure(urls, given.rounds, given.repeats))
     print("| wire | hand-written, ms CPU a round (median) | rodada | ratio |\n| --- | --- | --- | --- |")
     for wire, (hand, own) in found.items():
         a, b = statistics.median(hand), statistics.median(own)
         print(f"| {wire} | {a:.2f} | {b:.2f} | {b / a:.2f} |")
+    with served(max(given.lengths)) as urls:
+        by_length = asyncio.run(measure_lengths(urls, given.lengths, given.repeats))
+    print("\n| wire | rounds before | hand-written, ms CPU a call (median) | rodada | ratio |")
+    print("| --- | --- | --- | --- | --- |")
+    for (wire, length), (hand, own) in by_length.items():
+        a, b = statistics.median(hand), statistics.median(own)
+        print(f"| {wire} | {length} | {a:.2f} | {b:.2f} | {b / a:.2f} |")
 
 
 if __name__ == "__main__":
