@@ -13,8 +13,8 @@ import json
 import multiprocessing
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
@@ -198,7 +198,8 @@ def ours(urls: dict[str, str], rounds: int) -> dict[str, Play]:
     }
 
 
-def hand_written_calls(urls: dict[str, str]) -> dict[str, Callable[[Conversation], Play]]:
+@asynccontextmanager
+async def hand_written_calls(urls: dict[str, str]) -> AsyncGenerator[dict[str, Callable[[Conversation], Play]]]:
     """
     One model call for a whole conversation by the method of each SDK.
     """
@@ -225,7 +226,17 @@ def hand_written_calls(urls: dict[str, str]) -> dict[str, Callable[[Conversation
         contents = [types.Content.model_validate(each) for each in to_messages_of_google(said)]
         return lambda: gemini.aio.models.generate_content(model="gemini-2.5-flash", contents=contents)
 
-    return {"Messages": on_anthropic, "Responses": on_openai, "Chat": on_chat, "Gemini": on_google}
+    yield {"Messages": on_anthropic, "Responses": on_openai, "Chat": on_chat, "Gemini": on_google}
+    for client in (claude, gpt, chat):
+        await client.close()
+    await gemini.aio.aclose()
+
+
+async def ask(provider: Provider, said: Conversation) -> None:
+    """
+    One model call through a provider of ours.
+    """
+    await provider.ask(ModelRequest(conversation=said), lambda delta: None)
 
 
 async def measure_lengths(
@@ -235,22 +246,18 @@ async def measure_lengths(
     Milliseconds of CPU a model call with a new exchange behind a history, for each wire and number of rounds.
     """
     found: dict[tuple[str, int], tuple[list[float], list[float]]] = {}
-    calls = hand_written_calls(urls)
     for wire, provider in providers_of(urls).items():
-        async with ToolLoop(provider, tools=[read_log], limits=Limits(max_rounds=max(lengths), seconds=None)) as loop:
+        limits = Limits(max_rounds=max(lengths), seconds=None)
+        async with hand_written_calls(urls) as calls, ToolLoop(provider, tools=[read_log], limits=limits) as loop:
             entries = (await loop.run(MESSAGE)).conversation.entries
-
-        async def ask(said: Conversation, provider: Provider = provider) -> None:
-            await provider.ask(ModelRequest(conversation=said), lambda delta: None)
-
-        for length in lengths:
-            hand, own = found[wire, length] = ([], [])
-            for _ in range(repeats):
-                said = Conversation("c", (*entries[:length], evolve(entries[length])))
-                for play, times in ((calls[wire](said), hand), (partial(ask, said), own)):
-                    began = time.process_time()
-                    await play()
-                    times.append((time.process_time() - began) * 1000)
+            for length in lengths:
+                hand, own = found[wire, length] = ([], [])
+                for _ in range(repeats):
+                    said = Conversation("c", (*entries[:length], evolve(entries[length])))
+                    for play, times in ((calls[wire](said), hand), (partial(ask, provider, said), own)):
+                        began = time.process_time()
+                        await play()
+                        times.append((time.process_time() - began) * 1000)
     return found
 
 
@@ -293,14 +300,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--lengths", type=int, nargs="+", default=[3, 30, 300])
     given = parser.parse_args()
+    with served(max(given.lengths)) as urls:
+        by_length = asyncio.run(measure_lengths(urls, given.lengths, given.repeats))
     with served(given.rounds) as urls:
         found = asyncio.run(measure(urls, given.rounds, given.repeats))
     print("| wire | hand-written, ms CPU a round (median) | rodada | ratio |\n| --- | --- | --- | --- |")
     for wire, (hand, own) in found.items():
         a, b = statistics.median(hand), statistics.median(own)
         print(f"| {wire} | {a:.2f} | {b:.2f} | {b / a:.2f} |")
-    with served(max(given.lengths)) as urls:
-        by_length = asyncio.run(measure_lengths(urls, given.lengths, given.repeats))
     print("\n| wire | rounds before | hand-written, ms CPU a call (median) | rodada | ratio |")
     print("| --- | --- | --- | --- | --- |")
     for (wire, length), (hand, own) in by_length.items():
