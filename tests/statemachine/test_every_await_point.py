@@ -75,18 +75,16 @@ def test_every_await_point_of_a_scripted_run_here_and_there(count: Callable[[str
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("blow", BLOWS)
 def test_every_await_point_of_a_scripted_run(count: Callable[[str], None], kind: Kind, blow: Blow) -> None:
-    for told in interrupted(kind, [sweep for sweep in SWEEPS if sweep[0] == blow]):
+    """
+    On asyncio's own event loop also between any two callbacks that resume no task.
+    """
+    made = partial(Interrupted, everywhere=kind == "asyncio")
+    for told in interrupted(kind, [sweep for sweep in SWEEPS if sweep[0] == blow], made):
         count(told)
 
 
-@pytest.mark.long
-def test_every_await_point_and_every_callback_between(count: Callable[[str], None]) -> None:
-    for told in interrupted("asyncio", SWEEPS, partial(Interrupted, everywhere=True)):
-        count(f"between any two callbacks: {told}")
-
-
 @pytest.mark.parametrize("times", [2, 3])
-@pytest.mark.parametrize("gap", [1, *(pytest.param(gap, marks=pytest.mark.long) for gap in (2, 3, 5, 8, 13))])
+@pytest.mark.parametrize("gap", [1, *(pytest.param(gap, marks=pytest.mark.long) for gap in (2, 5, 13))])
 def test_every_await_point_with_an_owner_that_is_cancelled_again(
     count: Callable[[str], None], gap: int, times: int
 ) -> None:

@@ -65,7 +65,9 @@ def _stage(kind: Kind) -> Generator[Stage]:
         assert server.wait_for(lambda: server.open_connections == 0)
 
 
-def _play(stage: Stage, wire: WireName, sweeps: Iterable[tuple[Blow, Manner]], stride: int = 1) -> list[str]:
+def _play(
+    stage: Stage, kind: Kind, wire: WireName, sweeps: Iterable[tuple[Blow, Manner]], stride: int = 1
+) -> list[str]:
     """
     How many runs were interrupted by what, and that nothing was wrong with any of them.
     """
@@ -78,7 +80,7 @@ def _play(stage: Stage, wire: WireName, sweeps: Iterable[tuple[Blow, Manner]], s
                 made = partial(Interrupted, model, manner, blow)
                 found = await swept(made, first=1 + 3 * first % stride, stride=stride)
                 assert () == found.faults
-                told.append(f"{blow}, {wire}, {manner}: {found.runs} runs of {found.points} points")
+                told.append(f"{blow}, {wire}, {manner}, on {kind}: {found.runs} runs of {found.points} await points")
         return told
 
     try:
@@ -89,9 +91,9 @@ def _play(stage: Stage, wire: WireName, sweeps: Iterable[tuple[Blow, Manner]], s
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_every_await_point_through_an_sdk_here_and_there(
-    count: Callable[[str], None], wire: WireName, stage: Stage
+    count: Callable[[str], None], wire: WireName, stage: Stage, kind: Kind
 ) -> None:
-    for told in _play(stage, wire, zip(BLOWS, cycle(MANNERS), strict=False), STRIDE):
+    for told in _play(stage, kind, wire, zip(BLOWS, cycle(MANNERS), strict=False), STRIDE):
         count(told)
 
 
@@ -106,5 +108,5 @@ def test_every_await_point_through_an_sdk(
     """
     for blow in BLOWS:
         stride = 8 if kind != "asyncio" else 4 if blow == "owner's timeout" else 1
-        for told in _play(stage, wire, [(blow, manner)], stride):
+        for told in _play(stage, kind, wire, [(blow, manner)], stride):
             count(told)
