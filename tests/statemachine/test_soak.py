@@ -53,28 +53,33 @@ def _soaked(kind: Kind, waves_until: Callable[[int], bool]) -> list[Wave]:
 
     async def scene() -> list[Wave]:
         waves: list[Wave] = []
+        there = _ours()  # what other tests keep
         with nothing_left():
             while not waves or not waves_until(len(waves)):
-                waves.append(await _wave(Random(f"{SEED} {len(waves)}")))
+                waves.append(await _wave(Random(f"{SEED} {len(waves)}"), there))
         return waves
 
     with asyncio.Runner(loop_factory=partial(new_loop, kind)) as runner:
         return runner.run(scene())
 
 
-async def _wave(random: Random) -> Wave:
+async def _wave(random: Random, there: Counter[str]) -> Wave:
     heard = await asyncio.gather(*(_one(Random(random.random()), number) for number in range(AT_ONCE)))
     await _ended()
-    gc.collect()
     return Wave(
         faults=tuple(each for faults, _ in heard for each in faults),
         met=Counter(each for _, met in heard for each in met),
-        ours=Counter(name for each in gc.get_objects() if (name := type(each).__name__) in OURS),
+        ours=_ours() - there,
         tasks=tuple(tasks_left()),
         threads=tuple(_busy()),
         files=_open_files(),
         bytes=_resident_bytes(),
     )
+
+
+def _ours() -> Counter[str]:
+    gc.collect()
+    return Counter(name for each in gc.get_objects() if (name := type(each).__name__) in OURS)
 
 
 async def _one(random: Random, number: int) -> tuple[list[str], list[str]]:

@@ -8,7 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate, pairwise
 
 import pytest
@@ -45,7 +45,7 @@ from rodada.statemachine import (
 from rodada.statemachine import told as folded
 from support.heard import Heard, heard
 from support.played import INSTRUCTIONS, NAMES, SHARED, Play, Told, is_unreadable, numbered, streams, tools_of
-from support.stage import WIRES, Stage
+from support.stage import MODELS, WIRES, Stage
 from support.turn_scripts import IMAGE, LONE, Break, Message, Say, Script, scripts
 from support.wire_pairs import pair_faults
 
@@ -270,13 +270,13 @@ def _judge_outcome(judged: Judged, hearings: list[Heard]) -> None:
     match outcome.status:
         case RunStatus.COMPLETED:
             assert not _is_closing(hearings[-1], judged)
-            assert (outcome.answer_by, outcome.answer) == ("model", _whole_answer(judged.told))
+            assert (outcome.answer_by, outcome.answer) == ("model", _whole_answer(judged.told, judged.message.model))
             assert (outcome.partial, outcome.error) == ("", None)
         case RunStatus.INCOMPLETE:
             assert outcome.answer.strip()
             if outcome.answer_by == "model":
                 assert _is_closing(hearings[-1], judged)
-                assert outcome.answer == _whole_answer(judged.told[-1:])
+                assert outcome.answer == _whole_answer(judged.told[-1:], judged.message.model)
             else:
                 assert (outcome.answer_by, judged.wording.go_on in outcome.answer) == ("engine", True)
         case RunStatus.CANCELLED:
@@ -292,9 +292,10 @@ def _is_closing(each: Heard, judged: Judged) -> bool:
     return judged.wording.closing.partition("{")[0] in each.system + each.aside
 
 
-def _whole_answer(told: list[Told]) -> str:
+def _whole_answer(told: list[Told], model: str) -> str:
     """
-    The answer that the last reply ends, with what was said before its pauses.
+    The answer that the last reply ends, with what was said before its pauses. Claude pauses in a search of its own, and
+    what it says behind one is a new paragraph.
     """
     last = told[-1].reply
     assert isinstance(last, Say)
@@ -302,7 +303,13 @@ def _whole_answer(told: list[Told]) -> str:
     assert last.text.strip()
     nothing: tuple[Say, ...] = ()
     held = reduce(_holding, told[:-1], nothing)
-    return "".join(say.text for say in (*held, last)).replace(LONE, "\ufffd")
+    seam = "\n\n" if model in MODELS["anthropic"] else ""
+    return reduce(partial(_said_on, seam), (say.text for say in (*held, last))).replace(LONE, "\ufffd")
+
+
+def _said_on(seam: str, before: str, text: str) -> str:
+    runs_in = before and text and not (before[-1].isspace() or text[0].isspace())
+    return f"{before}{seam}{text}" if runs_in else before + text
 
 
 def _holding(held: tuple[Say, ...], told: Told) -> tuple[Say, ...]:
