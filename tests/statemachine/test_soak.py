@@ -32,6 +32,16 @@ OURS = ("Rough", "LiveRun", "AsyncioDriver", "ToolRun", "FunctionCall", "Errand"
 
 
 @frozen
+class There:
+    """
+    What other tests left: it is no leak of these runs.
+    """
+
+    ours: Counter[str]
+    threads: frozenset[threading.Thread]
+
+
+@frozen
 class Wave:
     """
     What there is when a wave of runs is over.
@@ -53,7 +63,7 @@ def _soaked(kind: Kind, waves_until: Callable[[int], bool]) -> list[Wave]:
 
     async def scene() -> list[Wave]:
         waves: list[Wave] = []
-        there = _ours()  # what other tests keep
+        there = There(_ours(), _busy())
         with nothing_left():
             while not waves or not waves_until(len(waves)):
                 waves.append(await _wave(Random(f"{SEED} {len(waves)}"), there))
@@ -63,15 +73,15 @@ def _soaked(kind: Kind, waves_until: Callable[[int], bool]) -> list[Wave]:
         return runner.run(scene())
 
 
-async def _wave(random: Random, there: Counter[str]) -> Wave:
+async def _wave(random: Random, there: There) -> Wave:
     heard = await asyncio.gather(*(_one(Random(random.random()), number) for number in range(AT_ONCE)))
-    await _ended()
+    await _ended(there)
     return Wave(
         faults=tuple(each for faults, _ in heard for each in faults),
         met=Counter(each for _, met in heard for each in met),
-        ours=_ours() - there,
+        ours=_ours() - there.ours,
         tasks=tuple(tasks_left()),
-        threads=tuple(_busy()),
+        threads=tuple(thread.name for thread in _busy() - there.threads),
         files=_open_files(),
         bytes=_resident_bytes(),
     )
@@ -88,21 +98,21 @@ async def _one(random: Random, number: int) -> tuple[list[str], list[str]]:
     return [*faults, *(await rough.goes_on() if number % 4 == 0 else [])], list(rough.met)
 
 
-async def _ended() -> None:
+async def _ended(there: There) -> None:
     """
     Wait for what no run could stop: it ends by itself.
     """
     end = time.monotonic() + 10
-    while (tasks_left() or _busy()) and time.monotonic() < end:  # noqa: ASYNC110  (a thread sets no event)
+    while (tasks_left() or _busy() - there.threads) and time.monotonic() < end:  # noqa: ASYNC110  (a thread sets no event)
         await asyncio.sleep(SLOW)
 
 
-def _busy() -> list[str]:
+def _busy() -> frozenset[threading.Thread]:
     """
     Threads in which a tool runs.
     """
-    names = [thread.name for thread in threading.enumerate()]
-    return [name for name in names if name.startswith("rodada-tool") and not name.endswith("(idle)")]
+    tools = (thread for thread in threading.enumerate() if thread.name.startswith("rodada-tool"))
+    return frozenset(thread for thread in tools if not thread.name.endswith("(idle)"))
 
 
 def _open_files() -> int:
