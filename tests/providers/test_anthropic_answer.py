@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rodada.providers.anthropic_answer import output_format
+from rodada.providers.anthropic_answer import may_be_asked, output_format
 from rodada.statemachine.jsontext import JsonObject
 
 
@@ -59,3 +59,26 @@ def test_what_it_does_not_is_told_in_words(schema: dict[str, Any], told: str) ->
 def test_an_optional_property_stays_optional() -> None:
     schema = '{"type":"object","properties":{"a":{"type":"string"}}}'
     assert "required" not in dict[str, Any](output_format(schema))["schema"]
+
+
+HELD = {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}, "b": {"anyOf": [{"const": 1}, {"enum": ["x"]}]}}}
+
+
+@pytest.mark.parametrize(
+    ("definitions", "may"),
+    [
+        ({"A": {"type": "string"}}, True),
+        ({"A": {"type": "object", "properties": {}}}, True),
+        ({"A": {"type": "array", "items": {"$ref": "#/$defs/B"}}, "B": {"type": "number"}}, True),
+        ({"A": {"type": "object"}}, False),
+        ({"A": {"type": "object", "additionalProperties": {"type": "integer"}}}, False),
+        ({"A": {"type": "array", "items": {}}}, False),
+        ({"A": {"description": "anything"}}, False),
+        ({"A": {"type": "array", "items": {"$ref": "#/$defs/A"}}}, False),
+        ({"A": {"anyOf": [{"$ref": "#/$defs/B"}]}, "B": {"type": "array", "items": {"$ref": "#/$defs/A"}}}, False),
+    ],
+)
+def test_open_objects_what_may_be_anything_and_what_holds_itself_cannot_be_asked_for(
+    definitions: dict[str, Any], may: bool
+) -> None:
+    assert may_be_asked(json.dumps({**HELD, "$defs": definitions})) is may

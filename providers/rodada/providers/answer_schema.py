@@ -7,7 +7,7 @@ it, and further ones would say nothing to the type. One that names none, such as
 hold nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from attrs import frozen
 
@@ -79,6 +79,26 @@ def _value(key: str, value: JsonValue, dialect: AnswerDialect) -> JsonValue:
 
 def _inner(value: JsonValue, dialect: AnswerDialect) -> JsonValue:
     return answer_schema(value, dialect) if isinstance(value, dict) else value
+
+
+def nodes_of(schema: JsonValue) -> Iterator[JsonObject]:
+    """
+    A schema and every one within it.
+    """
+    if not isinstance(schema, dict):
+        return
+    yield schema
+    for key, value in schema.items():
+        for each in _members(key, value):
+            yield from nodes_of(each)
+
+
+def _members(key: str, value: JsonValue) -> Iterable[JsonValue]:
+    if key in NAMED and isinstance(value, dict):
+        return value.values()
+    if key in MANY and isinstance(value, list):
+        return value
+    return (value,) if key in WITHIN else ()
 
 
 def are_plain(choices: JsonValue) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol, cast
 
-from rodada.providers.anthropic_answer import output_format
+from rodada.providers.anthropic_answer import may_be_asked, output_format
 from rodada.providers.anthropic_client import (
     AnyClient,
     checked_client,
@@ -42,6 +42,7 @@ from rodada.providers.request_size import check_size
 from rodada.providers.served import served_by
 from rodada.providers.server_tools import TOOLS_ELSEWHERE, checked_server_tools, names_of
 from rodada.providers.sse import PATIENCE, event_data, read_on
+from rodada.providers.told_type import in_words
 from rodada.statemachine.errors import (
     ProviderAuthentication,
     ProviderError,
@@ -224,10 +225,12 @@ class Anthropic:
         """
         The arguments of the SDK's method, with an empty history.
         """
-        body = body_of(request, self._traits, self._server_tools)
+        schema = request.output_schema
+        asked = request if schema is None or may_be_asked(schema) else in_words(request)
+        body = body_of(asked, self._traits, self._server_tools)
         call = {**self._options, "model": self.model, "max_tokens": self._max_output_tokens, FIELD: [], **body}
-        if request.output_schema is not None:
-            typed = {**self._output_config, "format": output_format(request.output_schema)}
+        if asked.output_schema is not None:
+            typed = {**self._output_config, "format": output_format(asked.output_schema)}
             call["extra_body"] = {**self._extra, "output_config": typed}  # where nothing else can take its place
         if _is_manual(call.get("thinking")) and not self._history.thinks_first(request):
             call["thinking"] = {"type": "disabled"}

@@ -1,10 +1,13 @@
 """
-The type of an answer as the Anthropic Messages API is asked for it: `output_config.format`.
+The type of an answer as the Anthropic Messages API is asked for it: `output_config.format`. A type that it refuses is
+told in words instead: one with a mapping, with a part that may be anything, or one that holds itself.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 
-from rodada.providers.answer_schema import AnswerDialect, answer_schema, are_plain
+from rodada.providers.answer_schema import AnswerDialect, answer_schema, are_plain, nodes_of
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json, kept_object
 
 KEYWORDS = frozenset(
@@ -13,6 +16,8 @@ KEYWORDS = frozenset(
         *("properties", "required", "additionalProperties", "items"),
     )
 )
+SAYING = ("type", "anyOf", "allOf", "$ref", "enum", "const")
+DEFINED = "#/$defs/"
 FORMATS = ("date-time", "date", "time", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid")
 
 
@@ -21,6 +26,36 @@ def output_format(schema: str) -> JsonObject:
     The format of an answer that fulfils the JSON text of a schema.
     """
     return {"type": "json_schema", "schema": kept_object(_made(schema))}
+
+
+@lru_cache(maxsize=128)
+def may_be_asked(schema: str) -> bool:
+    """
+    Whether the vendor takes the format for the JSON text of a schema.
+    """
+    made = kept_object(_made(schema))
+    return all(map(_says_what_it_is, nodes_of(made))) and not _holds_itself(made)
+
+
+def _says_what_it_is(node: JsonObject) -> bool:
+    is_open = node.get("type") == "object" and node.get("additionalProperties") is not False
+    return not is_open and any(key in node for key in SAYING)
+
+
+def _holds_itself(schema: JsonObject) -> bool:
+    definitions = schema.get("$defs")
+    named = definitions.items() if isinstance(definitions, dict) else ()
+    try:
+        TopologicalSorter({name: set(_references(each)) for name, each in named}).prepare()
+    except CycleError:
+        return True
+    return False
+
+
+def _references(schema: JsonValue) -> Iterator[str]:
+    for node in nodes_of(schema):
+        if "$ref" in node:
+            yield str(node["$ref"]).removeprefix(DEFINED)
 
 
 @lru_cache(maxsize=128)

@@ -1,5 +1,5 @@
 """
-A type of answers told in words, for models that cannot be asked for one in the vendor's own way while they have tools.
+A type of answers told in words, for models that cannot be asked for it in the vendor's own way.
 """
 
 from attrs import evolve
