@@ -75,7 +75,8 @@ class AnthropicHistory:
         _check(behind)
         sent = self._with_others(request, self._entries(request))
         check_distinct(WIRE, [each.calls for each in sent])
-        return History(FIELD, [*(each.items for each in sent), encoded(WIRE, behind)])
+        items = [each.items for each in sent]  # no generator: it would be resumed for each entry
+        return History(FIELD, [*items, encoded(WIRE, behind)])
 
     def thinks_first(self, request: ModelRequest) -> bool:
         """
