@@ -2,7 +2,6 @@
 The messages of a request to the Messages API as bytes, of what each entry became once.
 """
 
-from collections.abc import Sequence
 from itertools import chain
 
 from attrs import frozen
@@ -22,7 +21,7 @@ from rodada.providers.anthropic_wire import (
     server_marks,
     settled,
 )
-from rodada.providers.failures import broken_pairs, check_distinct
+from rodada.providers.failures import check_distinct, check_paired
 from rodada.providers.history import History
 from rodada.providers.json_body import told_text
 from rodada.providers.kept import Kept, encoded
@@ -72,7 +71,7 @@ class AnthropicHistory:
             ProviderRejected: they break promise P1, which is a fault of this library, or cannot be sent.
         """
         behind = messages_behind(request, self._traits)
-        _check(behind)
+        check_paired(WIRE, pairing_fault([*behind]))
         sent = self._with_others(request, self._entries(request))
         check_distinct(WIRE, [each.calls for each in sent])
         items = [each.items for each in sent]  # no generator: it would be resumed for each entry
@@ -124,7 +123,7 @@ def _settled(messages: list[JsonObject], known: frozenset[str] | None = None) ->
 
 
 def _encoded(sent: list[JsonObject], whole: list[JsonObject]) -> Sent:
-    _check(sent)
+    check_paired(WIRE, pairing_fault([*sent]))
     blocks = objects(sent[0]["content"])
     requests = of_type(blocks, "tool_use")
     return Sent(
@@ -134,9 +133,3 @@ def _encoded(sent: list[JsonObject], whole: list[JsonObject]) -> Sent:
         sent == whole,
         bool(requests) and blocks[0].get("type") not in THOUGHTS,
     )
-
-
-def _check(messages: Sequence[JsonObject]) -> None:
-    fault = pairing_fault([*messages])
-    if fault is not None:
-        raise broken_pairs(WIRE, fault)

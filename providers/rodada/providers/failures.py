@@ -43,6 +43,17 @@ def broken_pairs(provider: str, fault: str) -> ProviderRejected:
     return ProviderRejected(provider, f"not sent, please report it: {fault}", code="broken_pairs")
 
 
+def check_paired(provider: str, fault: str | None) -> None:
+    """
+    Refuse what has a fault in its pairs.
+
+    Raises:
+        ProviderRejected: it has one.
+    """
+    if fault is not None:
+        raise broken_pairs(provider, fault)
+
+
 def check_distinct(provider: str, calls: Iterable[tuple[str, ...]]) -> None:
     """
     Refuse ids of calls of which one stands twice among all entries.

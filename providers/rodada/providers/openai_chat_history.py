@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from rodada.providers.failures import broken_pairs, check_distinct
+from rodada.providers.failures import check_distinct, check_paired
 from rodada.providers.history import History
 from rodada.providers.kept import Kept, encoded
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
@@ -57,11 +57,10 @@ class ChatHistory:
         held = _sent([turn_message(turn, self._dialect) for turn in request.held])
         sent = [*self._kept.of(request.entries), held]
         check_distinct(WIRE, [each.calls for each in sent])
-        return History(FIELD, [encoded(WIRE, system_message(request)), *(each.items for each in sent)])
+        items = [each.items for each in sent]  # no generator: it would be resumed for each entry
+        return History(FIELD, [encoded(WIRE, system_message(request)), *items])
 
 
 def _sent(messages: Sequence[JsonObject]) -> Sent:
-    fault = pairing_fault(messages)
-    if fault is not None:
-        raise broken_pairs(WIRE, fault)
+    check_paired(WIRE, pairing_fault(messages))
     return Sent(encoded(WIRE, messages), tuple(str(call.get("id")) for each in messages for call in called(each)))

@@ -2,13 +2,12 @@
 The input of a request to the Responses API as bytes, of what each entry became once.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 
 from attrs import evolve, frozen
 
-from rodada.providers.failures import broken_pairs, check_distinct
+from rodada.providers.failures import check_distinct, check_paired
 from rodada.providers.history import History
 from rodada.providers.kept import Kept, encoded
 from rodada.providers.openai_responses_input import (
@@ -59,7 +58,7 @@ class ResponsesHistory:
             ProviderRejected: they break promise P1, which is a fault of this library, or cannot be sent.
         """
         held = [turn_items(turn, bare=bare) for turn in request.held]
-        _check([*chain.from_iterable(held)])
+        check_paired(WIRE, pairing_fault([*chain.from_iterable(held)]))
         sent = [*self._with_ids[bare].of(request.entries), *map(_sent, held)]
         check_distinct(WIRE, [each.calls for each in sent])
         ids = list(chain.from_iterable([each.ids or () for each in sent]))
@@ -91,7 +90,7 @@ class ResponsesHistory:
 
 def _entry(entry: Entry, *, bare: bool) -> Sent:
     items = entry_items(entry, bare=bare)
-    _check(items)
+    check_paired(WIRE, pairing_fault(items))
     return _sent(items)
 
 
@@ -107,9 +106,3 @@ def _nameless(entry: Entry, *, bare: bool) -> Sent:
 def _without_ids(items: list[JsonObject]) -> Sent:
     seen: set[str] = set()
     return evolve(_sent(items), items=encoded(WIRE, once(items, seen)), ids=tuple(seen))
-
-
-def _check(items: Sequence[JsonObject]) -> None:
-    fault = pairing_fault(items)
-    if fault is not None:
-        raise broken_pairs(WIRE, fault)

@@ -108,8 +108,10 @@ def budget_left(run: Run, event: TurnReceived) -> bool:
     Are there tokens left, and money, this turn's counted?
     """
     most = run.limits.max_cost
+    if most is None:
+        return tokens_left(run, event)
     cost = cost_with(run, event.turn)
-    return tokens_left(run, event) and (most is None or (cost is not None and cost < most))
+    return tokens_left(run, event) and cost is not None and cost < most
 
 
 def first_flaw(run: Run, event: Event) -> bool:
