@@ -10,8 +10,9 @@ from typing import Any, Generic, Self, cast
 
 from rodada.statemachine.approvals import undecided, waits_for_decision
 from rodada.statemachine.audience import Audience
-from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver, Ports
+from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver
 from rodada.statemachine.drivers.background import running_loop
+from rodada.statemachine.drivers.ports import Ports
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered
 from rodada.statemachine.events import ApprovalDecided, CancelRequested
 from rodada.statemachine.log import log_info

@@ -13,9 +13,9 @@ from attrs import Factory, evolve, field, frozen
 from typing_extensions import TypeVar
 
 from rodada.statemachine.conversation import Conversation
-from rodada.statemachine.drivers.asyncio_driver import Ports
 from rodada.statemachine.drivers.background import run_in_background
 from rodada.statemachine.drivers.clock import SystemClock
+from rodada.statemachine.drivers.ports import Ports
 from rodada.statemachine.errors import InvalidValue, NotSupported
 from rodada.statemachine.identity import new_id
 from rodada.statemachine.limits import Limits

@@ -4,7 +4,9 @@ The asyncio driver: every event may come while anything is in flight; time is he
 
 import ast
 import asyncio
+import importlib
 import inspect
+import pkgutil
 
 import pytest
 from attrs import evolve
@@ -32,9 +34,11 @@ from rodada.statemachine import (
     UserMessage,
     step,
 )
+from rodada.statemachine import drivers as drivers_package
 from rodada.statemachine import guards as guards_module
-from rodada.statemachine.drivers import asyncio_driver, deadline, tool_run
-from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver, Ports
+from rodada.statemachine.drivers import asyncio_driver
+from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver
+from rodada.statemachine.drivers.ports import Ports
 from rodada.statemachine.errors import ProviderOverloaded, UnexpectedEvent
 from rodada.statemachine.events import DeadlinePassed, Event
 from rodada.statemachine.machine import MACHINE
@@ -358,18 +362,19 @@ def test_watchers_see_what_happens_in_order() -> None:
 # The driver decides nothing
 
 
-def test_the_driver_names_no_state_no_guard_and_no_reason() -> None:
+@pytest.mark.parametrize("name", [each.name for each in pkgutil.iter_modules(drivers_package.__path__)])
+def test_a_driver_names_no_state_no_guard_and_no_reason(name: str) -> None:
     members = {member.name for member in (*State, *Reason)}
     values = {member.value for member in (*State, *Reason)}
     functions = inspect.getmembers(guards_module, inspect.isfunction)
     asked = {name for name, function in functions if function.__module__ == guards_module.__name__}
-    for module in (asyncio_driver, deadline, tool_run):
-        nodes = list(ast.walk(ast.parse(inspect.getsource(module))))
-        names = {node.id for node in nodes if isinstance(node, ast.Name)}
-        names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-        texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-        assert not names & {*members, *asked, "State", "Reason"}
-        assert not texts & {*members, *values, *asked}
+    module = importlib.import_module(f"{drivers_package.__name__}.{name}")
+    nodes = list(ast.walk(ast.parse(inspect.getsource(module))))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    assert not names & {*members, *asked, "State", "Reason"}
+    assert not texts & {*members, *values, *asked}
 
 
 def test_a_machine_without_rows_makes_every_run_fail(monkeypatch: pytest.MonkeyPatch) -> None:

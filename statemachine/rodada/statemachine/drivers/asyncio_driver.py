@@ -7,34 +7,31 @@ it started has ended, or is reported, before it returns.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine
-from datetime import timedelta
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
 from functools import partial
-from random import random
 from typing import assert_never
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from rodada.statemachine.drivers.clock import SystemClock, pause, within
+from rodada.statemachine.drivers.appending import NOT_STOPPED, appended, seconds_to_append
+from rodada.statemachine.drivers.clock import pause
 from rodada.statemachine.drivers.deadline import Deadline
 from rodada.statemachine.drivers.expiry import Expiry
-from rodada.statemachine.drivers.tool_run import ToolRun, failed
-from rodada.statemachine.errors import LoopError, ProviderError, ProviderGarbled, ProviderTimeout, UnexpectedEvent
+from rodada.statemachine.drivers.model_call import not_stopped, reply_to
+from rodada.statemachine.drivers.ports import Ports
+from rodada.statemachine.drivers.tool_run import ToolRun
+from rodada.statemachine.drivers.tool_start import start_call
+from rodada.statemachine.errors import UnexpectedEvent
 from rodada.statemachine.events import (
-    AppendFailed,
     ApprovalDecided,
-    CallFailed,
     CancelRequested,
     DeadlinePassed,
     Event,
-    Failure,
     GivesUp,
-    HistoryAppended,
     ToolFinished,
-    TurnReceived,
 )
 from rodada.statemachine.log import log_info, log_warning
-from rodada.statemachine.messages import ModelTurn, Status, ToolRequest, ToolResult
 from rodada.statemachine.notice import Delta, Notice, TextDelta
 from rodada.statemachine.orders import (
     Abandon,
@@ -47,50 +44,12 @@ from rodada.statemachine.orders import (
     StopTool,
     orders,
 )
-from rodada.statemachine.output import Output, judged
-from rodada.statemachine.ports import CallSetting, Clock, History, Provider, Timer, Toolbox, ToolCall
-from rodada.statemachine.request import model_request
-from rodada.statemachine.run import Run, seconds_for_call, seconds_left, seconds_to_deadline
+from rodada.statemachine.run import Run, seconds_for_call, seconds_left
 from rodada.statemachine.step import Step, move
-from rodada.statemachine.toolbox import RefusedCall
 from rodada.statemachine.watching import ApprovalAsked, StepTaken, ToolEnded, ToolStarted, never_run, turn_ended
 
-BACKOFF_SECONDS, LONGEST_BACKOFF = 0.5, 8.0
-LONGEST_WAIT = 86_400.0  # what a vendor asks may be anything, infinity too
-
-STILL_REFUSED = "Its arguments did not pass their checks when the turn was received, so it was not run."
 ENGINE = "the engine"
 Listen = Callable[[Notice], None]
-
-
-@frozen(kw_only=True)
-class Ports:
-    """
-    What a driver works with.
-
-    Attributes:
-        provider: the model.
-        toolbox: the tools.
-        history: where entries are stored; None when the caller keeps them.
-        instructions: system instructions of the run.
-        stream: ask the model to stream.
-        output: the type that an answer shall have; None when any text will do.
-        context: the host's value, for its tools.
-        asks: whether somebody can decide what needs an approval; where nobody can, it is denied.
-        clock: time.
-        jitter: a number in [0, 1) that spreads retries.
-    """
-
-    provider: Provider
-    toolbox: Toolbox
-    history: History | None = None
-    instructions: str = ""
-    stream: bool = False
-    output: Output | None = None
-    context: object = None
-    asks: bool = True
-    clock: Clock = SystemClock()
-    jitter: Callable[[], float] = random
 
 
 class AsyncioDriver:
@@ -225,7 +184,6 @@ class AsyncioDriver:
 
     def _ask_people(self, order: AskApproval) -> None:
         request, planned = self.run.request(order.id), self.run.plan.call(order.id)
-        within = None if planned.within_ms is None else planned.within_ms / 1000
         asked = ApprovalAsked(
             request.id,
             request.name,
@@ -233,7 +191,7 @@ class AsyncioDriver:
             digest=request.digest,
             approvals=planned.approvals,
             requester_counts=planned.requester_counts,
-            within=within,
+            within=None if planned.within_ms is None else planned.within_ms / 1000,
         )
         self._tell(asked)
         if not self._ports.asks:
@@ -271,45 +229,12 @@ class AsyncioDriver:
     async def _ask(self, order: AskModel) -> None:
         if order.wait:
             await pause(self._clock, order.wait / 1000)
-        reply = await self._reply(order)
+        seconds = seconds_for_call(self.run, self.mono_ms)
+        with self._left_behind(order, seconds, not_stopped(order)):
+            reply = await reply_to(order, self.run, self._ports, seconds, partial(self._watch, order))
         if self._waits_for(order):  # else it was given up, and came all the same: a provider may not heed its cancel
-            self.post(reply, order)
-
-    async def _reply(self, order: AskModel) -> TurnReceived | CallFailed:
-        run = self.run
-        try:
-            turn = await self._turn(run, order)
-            return TurnReceived(order.call, turn, self._ports.toolbox.plan(turn.requests))
-        except ProviderError as error:
-            return CallFailed(order.call, _told(error), self._wait_ms(run.attempt, error.retry_after))
-        except BaseException as error:  # noqa: BLE001  (whatever a provider or a plan raises ends in an outcome)
-            _let_pass(error)
-            return CallFailed(order.call, _foreign(error, "the provider"))
-
-    async def _turn(self, run: Run, order: AskModel) -> ModelTurn:
-        seconds = seconds_for_call(run, self.mono_ms)
-        if seconds is not None and seconds <= 0:
-            raise ProviderTimeout("rodada", "no time was left for the call, so it was not sent", retryable=False)
-        ports = self._ports
-        request = model_request(
-            run,
-            ports.instructions,
-            ports.toolbox.declarations,
-            seconds,
-            stream=ports.stream,
-            output_schema=None if ports.output is None else ports.output.schema,
-        )
-        error = ProviderTimeout("rodada", "the provider did not stop when its time was over", retryable=False)
-        last = self._last_resort(order, seconds, CallFailed(order.call, _told(error)))
-        try:
-            turn: object = await within(self._clock, seconds, ports.provider.ask(request, partial(self._watch, order)))
-        except TimeoutError:
-            raise ProviderTimeout("rodada", f"no answer within {seconds:.3g} s") from None
-        finally:
-            _cancel(last)
-        entering = judged(ports.output, request, _checked(turn, run))
-        self.output = entering.value
-        return entering.turn
+            self.output = reply.output
+            self.post(reply.event, order)
 
     def _watch(self, order: Order, delta: Delta) -> None:
         """
@@ -321,34 +246,25 @@ class AsyncioDriver:
             self._heard.append(delta.text)
         self._tell(delta)
 
-    def _wait_ms(self, attempt: int, asked: float | None) -> int:
-        backoff = min(LONGEST_BACKOFF, BACKOFF_SECONDS * 2.0 ** (attempt - 1)) * (1 - self._ports.jitter() / 4)
-        wanted = asked if isinstance(asked, (int, float)) and asked > backoff else backoff
-        return round(1000 * min(wanted, LONGEST_WAIT))
-
     async def _append(self, order: Append) -> None:
-        history = self._ports.history
-        conversation = self.run.conversation
-        seconds = _shortest(self.run.limits.call_seconds, self.run.limits.seconds)
-        last = self._last_resort(order, seconds, AppendFailed(Failure("TimeoutError", "the history did not stop")))
-        try:
-            if history is not None:
-                store = history.append(conversation.id, len(conversation.entries), (order.entry,))
-                await within(self._clock, seconds, store)
-            self.post(HistoryAppended(), order)
-        except BaseException as error:  # noqa: BLE001  (whatever a store raises ends in an outcome)
-            _let_pass(error)
-            self.post(AppendFailed(_foreign(error, "the history")), order)
-        finally:
-            _cancel(last)
+        with self._left_behind(order, seconds_to_append(self.run.limits), NOT_STOPPED):
+            event = await appended(order, self.run, self._ports)
+        self.post(event, order)
 
-    def _last_resort(self, order: Order, seconds: float | None, failed: Event) -> Timer | None:
+    @contextmanager
+    def _left_behind(self, order: Order, seconds: float | None, failed: Event) -> Generator[None]:
         """
-        A port that does not end although it was cancelled is left behind, and its order has failed.
+        A block for a port that has some seconds: where it does not end although it was cancelled then, it is left to
+        itself, and its order has failed.
         """
         if seconds is None:
-            return None
-        return self._clock.later(seconds + self.run.limits.stop_seconds, partial(self._leave_behind, order, failed))
+            yield
+            return
+        timer = self._clock.later(seconds + self.run.limits.stop_seconds, partial(self._leave_behind, order, failed))
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def _leave_behind(self, order: Order, failed: Event) -> None:
         if order in self._tasks:
@@ -356,34 +272,11 @@ class AsyncioDriver:
             self.post(failed, order)
 
     def _started(self, order: StartTool) -> ToolRun:
-        run, toolbox = self.run, self._ports.toolbox
-        call: ToolCall
         request = self.run.request(order.id)
         self._tell(ToolStarted(request.id, request.name))
-        try:
-            call = toolbox.call(request, self._setting(request))
-            seconds = toolbox.seconds(request, run.limits.tool_seconds)
-        except BaseException as error:  # noqa: BLE001  (whatever a tool raises is the result of its call)
-            call, seconds = RefusedCall(failed(request, error)), None
-        planned = run.plan.call(order.id)
-        if planned.refused and not isinstance(call, RefusedCall):
-            # Nobody was asked about it, so it must not run although its arguments would pass now.
-            call = RefusedCall(ToolResult.of(request, Status.FAILED, STILL_REFUSED))
-        tool = ToolRun(request, call, planned.kind, seconds, run.limits, run.wording, self._clock)
+        tool = start_call(request, self.run, self._ports, self.mono_ms, self._cancel_from_anywhere())
         self._tools[order.id] = tool
         return tool
-
-    def _setting(self, request: ToolRequest) -> CallSetting:
-        left = seconds_to_deadline(self.run, self.mono_ms)
-        return CallSetting(
-            limits=self.run.limits,
-            run_id=self.run.id,
-            call_id=request.id,
-            origin=self.run.origin,
-            context=self._ports.context,
-            deadline=None if left is None else self._clock.now() + timedelta(seconds=left),
-            cancel=self._cancel_from_anywhere(),
-        )
 
     def _cancel_from_anywhere(self) -> Callable[[str], None]:
         loop = asyncio.get_running_loop()
@@ -411,55 +304,3 @@ class AsyncioDriver:
             _, pending = await asyncio.wait(open_tasks, timeout=max(1.0, 2 * self.run.limits.stop_seconds))
             if pending:
                 log_warning("tasks.still_running", run=self.run.id, tasks=len(pending))
-
-
-def _shortest(*seconds: float | None) -> float | None:
-    return min((each for each in seconds if each is not None), default=None)
-
-
-def _cancel(timer: Timer | None) -> None:
-    if timer is not None:
-        timer.cancel()
-
-
-def _checked(turn: object, run: Run) -> ModelTurn:
-    """
-    A provider that breaks its word is a failed call, not a crash.
-    """
-    if not isinstance(turn, ModelTurn):
-        raise ProviderGarbled("rodada", f"the provider gave a {type(turn).__name__}, not a ModelTurn", retryable=False)
-    used = [request.id for request in turn.requests if run.conversation.uses(request.id)]
-    if used:
-        raise ProviderGarbled("rodada", f"the provider used request ids {used} again", retryable=False)
-    if turn.has_words != bool(turn.text.strip()):
-        raise ProviderGarbled("rodada", "the provider's turn says other than its text about words", retryable=False)
-    return turn
-
-
-def _told(error: ProviderError) -> Failure:
-    return Failure(
-        type(error).__name__,
-        str(error),
-        error.retryable,
-        error.provider,
-        error.status,
-        error.code,
-        error.request_id,
-    )
-
-
-def _let_pass(error: BaseException) -> None:
-    """
-    Raise what is not the port's own doing: a cancel that this task was asked for.
-    """
-    task = asyncio.current_task()
-    if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
-        raise error
-
-
-def _foreign(error: BaseException, who: str) -> Failure:
-    """
-    A foreign exception by its class only, since its text may hold secrets; our own errors with their words.
-    """
-    told = str(error) if isinstance(error, LoopError) else f"{who} raised {type(error).__name__}"
-    return Failure(type(error).__name__, told)
