@@ -4,7 +4,8 @@ callback. It is fired on a throw-away cursor, so nothing is shared between runs 
 noted on the cursor by the one documented hook, `transition_cls`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from transitions import EventData, Machine, MachineError, Transition
 
@@ -65,6 +66,14 @@ def build_machine(rows: Iterable[AnyRow]) -> Machine:
     return machine
 
 
+def _guards_of(rows: Iterable[AnyRow]) -> tuple[tuple[str, Callable[[Run, Any], bool]], ...]:
+    """
+    Every guard that some rows name, by its name, once: many rows of a place ask the same.
+    """
+    named = {guard.__name__: guard for row in rows for guard in (*row.when, *row.unless)}
+    return tuple(sorted(named.items()))
+
+
 class Flow:
     """
     A table with the machine that fires it.
@@ -77,22 +86,24 @@ class Flow:
     def __init__(self, rows: Iterable[AnyRow]) -> None:
         self.rows = tuple(rows)
         self.machine = build_machine(self.rows)
-        self._candidates: dict[tuple[State, type[Event]], list[AnyRow]] = {}
+        found: dict[tuple[State, type[Event]], list[AnyRow]] = {}
         for row in self.rows:
-            self._candidates.setdefault((row.source, row.event), []).append(row)
+            found.setdefault((row.source, row.event), []).append(row)
+        self._candidates = {place: tuple(rows) for place, rows in found.items()}
+        self._guards = {place: _guards_of(rows) for place, rows in found.items()}
 
     def candidates(self, run: Run, event: Event) -> tuple[AnyRow, ...]:
         """
         The rows for this state and this kind of event, whatever their guards say.
         """
-        return tuple(self._candidates.get((run.state, type(event)), ()))
+        return self._candidates.get((run.state, type(event)), ())
 
     def verdicts(self, run: Run, event: Event) -> tuple[tuple[str, bool], ...]:
         """
         Every guard that a candidate row names, with its answer, once each.
         """
-        found = dict(verdict for row in self.candidates(run, event) for verdict in row.verdicts(run, event))
-        return tuple(sorted(found.items()))
+        guards = self._guards.get((run.state, type(event)), ())
+        return tuple((name, guard(run, event)) for name, guard in guards)
 
     def take(self, run: Run, event: Event) -> AnyRow | None:
         """

@@ -158,14 +158,6 @@ class Row(Generic[E]):
             return evolve(rest, unless=(*rest.unless, guard))
         return evolve(rest, when=(*rest.when, guard))
 
-    def verdicts(self, run: Run, event: Event) -> tuple[tuple[str, bool], ...]:
-        """
-        Each guard that the row names, with its answer.
-        """
-        if not isinstance(event, self.event):
-            return ()
-        return tuple((guard.__name__, guard(run, event)) for guard in (*self.when, *self.unless))
-
 
 AnyRow: TypeAlias = (
     Row[TurnReceived]

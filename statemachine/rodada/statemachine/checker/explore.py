@@ -98,6 +98,7 @@ class _Search:
         self.flow = flow
         self.scene = scene
         self.key = key
+        self.asked = {row.name: (row.guard_names, expected_answers(row)) for row in flow.rows}
         self.seen = Exploration()
         self.numbers: dict[object, int] = {}
         self.first_ways: list[_FirstWay] = []
@@ -170,10 +171,12 @@ class _Search:
 
     def _fitting(self, run: Run, event: Event) -> list[AnyRow]:
         fitting: list[AnyRow] = []
+        said = dict(self.flow.verdicts(run, event))
         for row in self.flow.candidates(run, event):
-            answers = tuple(answer for _, answer in row.verdicts(run, event))
+            names, wanted = self.asked[row.name]
+            answers = tuple([said[name] for name in names])
             self.seen.answers.setdefault(row.name, set()).add(answers)
-            if answers == expected_answers(row):
+            if answers == wanted:
                 fitting.append(row)
         return fitting
 
