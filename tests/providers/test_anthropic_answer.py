@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rodada.providers.anthropic_answer import may_be_asked, output_format
+from rodada.providers.anthropic_answer import MOST_OPTIONAL, MOST_UNIONS, may_be_asked, output_format
 from rodada.statemachine.jsontext import JsonObject
 
 
@@ -82,3 +82,19 @@ def test_open_objects_what_may_be_anything_and_what_holds_itself_cannot_be_asked
     definitions: dict[str, Any], may: bool
 ) -> None:
     assert may_be_asked(json.dumps({**HELD, "$defs": definitions})) is may
+
+
+def properties(count: int, schema: JsonObject) -> JsonObject:
+    return {f"p{at}": schema for at in range(count)}
+
+
+@pytest.mark.parametrize(
+    ("optional", "unions", "may"), [(MOST_OPTIONAL, MOST_UNIONS, True), (25, 16, False), (24, 17, False)]
+)
+def test_more_optional_properties_or_unions_than_the_vendor_compiles_cannot_be_asked_for(
+    optional: int, unions: int, may: bool
+) -> None:
+    inner: JsonObject = {"type": "object", "properties": properties(optional, {"type": "integer"})}
+    either = properties(unions, {"anyOf": [{"type": "integer"}, {"type": "null"}]})
+    schema = {"type": "object", "properties": {**either, "inner": inner}, "required": [*either, "inner"]}
+    assert may_be_asked(json.dumps(schema)) is may

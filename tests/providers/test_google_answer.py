@@ -2,8 +2,10 @@
 Gemini is asked for JSON that fulfils a schema in the part of the language that it documents.
 """
 
+import pytest
+
 from rodada.providers.google_answer import typed_answer
-from rodada.statemachine.jsontext import dump_json
+from rodada.statemachine.jsontext import JsonObject, dump_json
 
 
 def test_the_type_is_a_setting_of_the_generation() -> None:
@@ -36,3 +38,11 @@ def test_the_type_is_a_setting_of_the_generation() -> None:
             "additionalProperties": False,
         },
     }
+
+
+@pytest.mark.parametrize("choices", [{"const": True}, {"const": None}, {"enum": ["a", None]}, {"enum": [1, False]}])
+def test_choices_that_the_vendor_does_not_know_are_told_in_words(choices: JsonObject) -> None:
+    schema = dump_json({"type": "object", "properties": {"a": choices}, "required": ["a"]})
+    made = typed_answer(schema)["responseJsonSchema"]
+    assert isinstance(made, dict)
+    assert made["properties"] == {"a": {"description": dump_json(choices)}}

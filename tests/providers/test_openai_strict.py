@@ -24,6 +24,10 @@ def nested(depth: int) -> dict[str, Any]:
     return closed(a={"type": "integer"}) if depth == 2 else closed(a=nested(depth - 1))
 
 
+def choices(count: int, length: int) -> list[str]:
+    return [f"{at:0{length}}" for at in range(count)]
+
+
 TEXT: dict[str, Any] = {"type": "string"}
 
 FULFIL: dict[str, dict[str, Any]] = {
@@ -35,6 +39,8 @@ FULFIL: dict[str, dict[str, Any]] = {
     "nested": closed(a={"type": "array", "items": closed(b=TEXT)}),
     "recursive": {**closed(a={"$ref": "#/$defs/A"}), "$defs": {"A": closed(a={"$ref": "#/$defs/A"})}},
     "deepest": nested(DEEPEST),
+    "the most choices": closed(a={"enum": choices(250, 9)}, b={"enum": choices(250, 90)}, c={"enum": [*range(500)]}),
+    "the longest choices": closed(a={"enum": choices(251, 59)}),
 }
 
 DO_NOT: dict[str, dict[str, Any]] = {
@@ -65,6 +71,9 @@ DO_NOT: dict[str, dict[str, Any]] = {
         "$defs": {"A": closed()},
     },
     "a foreign reference": closed(a={"$ref": "https://example.org/a"}),
+    "too many choices": closed(a={"enum": choices(500, 9)}, b={"enum": choices(501, 9)}),
+    "choices too long": closed(a={"enum": choices(251, 60)}),
+    "too much to name": closed(**{"p" * 60_000: {"const": "x" * 60_001}}),
     "too deep": nested(DEEPEST + 1),
     "too many": closed(**{f"p{at}": TEXT for at in range(MOST_PROPERTIES + 1)}),
 }

@@ -24,3 +24,10 @@ def test_the_type_stands_behind_the_instructions(instructions: str, told: str) -
 def test_a_request_for_no_type_is_itself() -> None:
     free = evolve(ASKED, output_schema=None)
     assert in_words(free) is free
+    assert in_words(free, also_lifted=True) is free
+
+
+def test_the_closing_call_may_keep_the_instructions_of_the_calls_before() -> None:
+    closing = evolve(ASKED, output_schema=None, lifted_schema=SCHEMA)
+    assert in_words(ASKED).instructions == in_words(closing, also_lifted=True).instructions
+    assert in_words(closing) is closing

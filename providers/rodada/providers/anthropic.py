@@ -225,8 +225,10 @@ class Anthropic:
         """
         The arguments of the SDK's method, with an empty history.
         """
-        schema = request.output_schema
-        asked = request if schema is None or may_be_asked(schema) else in_words(request)
+        schema = request.output_schema or request.lifted_schema
+        # Changed in the closing call, the instructions would no longer be those to which the turn's thoughts are bound.
+        told = schema is not None and not may_be_asked(schema)
+        asked = in_words(request, also_lifted=self._traits.system_role) if told else request
         body = body_of(asked, self._traits, self._server_tools)
         call = {**self._options, "model": self.model, "max_tokens": self._max_output_tokens, FIELD: [], **body}
         if asked.output_schema is not None:

@@ -1,6 +1,7 @@
 """
 The type of an answer as the Anthropic Messages API is asked for it: `output_config.format`. A type that it refuses is
-told in words instead: one with a mapping, with a part that may be anything, or one that holds itself.
+told in words instead: one with a mapping, with a part that may be anything, or one that holds itself; and one with more
+optional properties or unions than it compiles.
 """
 
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ KEYWORDS = frozenset(
 )
 SAYING = ("type", "anyOf", "allOf", "$ref", "enum", "const")
 DEFINED = "#/$defs/"
+MOST_OPTIONAL, MOST_UNIONS = 24, 16
 FORMATS = ("date-time", "date", "time", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid")
 
 
@@ -34,7 +36,19 @@ def may_be_asked(schema: str) -> bool:
     Whether the vendor takes the format for the JSON text of a schema.
     """
     made = kept_object(_made(schema))
-    return all(map(_says_what_it_is, nodes_of(made))) and not _holds_itself(made)
+    nodes = [*nodes_of(made)]
+    may_be_compiled = sum(map(_optional, nodes)) <= MOST_OPTIONAL and sum(map(_is_union, nodes)) <= MOST_UNIONS
+    return may_be_compiled and all(map(_says_what_it_is, nodes)) and not _holds_itself(made)
+
+
+def _optional(node: JsonObject) -> int:
+    properties, required = node.get("properties"), node.get("required")
+    named = len(properties) if isinstance(properties, dict) else 0
+    return named - (len(required) if isinstance(required, list) else 0)
+
+
+def _is_union(node: JsonObject) -> bool:
+    return "anyOf" in node or isinstance(node.get("type"), list)
 
 
 def _says_what_it_is(node: JsonObject) -> bool:

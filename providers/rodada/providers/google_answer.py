@@ -4,8 +4,8 @@ The type of an answer as Gemini is asked for it: settings of the generation.
 
 from functools import lru_cache
 
-from rodada.providers.answer_schema import AnswerDialect, answer_schema, are_plain
-from rodada.providers.google_schema import KEYWORDS, wire_schema
+from rodada.providers.answer_schema import AnswerDialect, answer_schema
+from rodada.providers.google_schema import KEYWORDS, is_choice, wire_schema
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json, kept_object
 
 MIME_TYPE = "application/json"
@@ -24,6 +24,6 @@ def _made(schema: str) -> str:
 
 
 def _takes(key: str, value: JsonValue) -> bool:
-    if key in ("enum", "const"):
-        return are_plain(value)
-    return key in KEYWORDS
+    if key == "enum" and isinstance(value, list):
+        return all(map(is_choice, value))
+    return is_choice(value) if key == "const" else key in KEYWORDS

@@ -35,9 +35,9 @@ def _node(schema: JsonObject, closes: Closes) -> JsonObject:
     kept = BESIDE_REF if "$ref" in schema else KEYWORDS
     made = {key: _value(key, value, closes) for key, value in schema.items() if key in kept}
     constant = schema.get("const")
-    if _is_choice(constant) and "$ref" not in schema:
+    if is_choice(constant) and "$ref" not in schema:
         made["enum"] = [constant]
-    if not all(map(_is_choice, _list(made.get("enum")))):
+    if not all(map(is_choice, _list(made.get("enum")))):
         del made["enum"]
     required = _required(schema, closes)
     if required:
@@ -66,7 +66,10 @@ def _required(schema: JsonObject, closes: Closes) -> list[JsonValue]:
     return [name for name in _list(schema.get("required")) if not closes(known.get(str(name)))]
 
 
-def _is_choice(value: JsonValue) -> bool:
+def is_choice(value: JsonValue) -> bool:
+    """
+    Whether the vendor knows a value as one of an `enum`: a text or a number.
+    """
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 

@@ -4,8 +4,9 @@ were made required would always be filled in. So `strict` is said where the sche
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from rodada.statemachine.jsontext import JsonObject, JsonValue, parse_object
 
@@ -16,9 +17,13 @@ KEYWORDS = frozenset(
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern", "format"),
     )
 )
+DEFINED = ("$defs", "definitions")
 TYPED = ("type", "anyOf", "$ref", "enum", "const")
 FORMATS = ("date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
 MOST_PROPERTIES = 5000
+MOST_CHOICES = 1000
+MOST_NAMED = 120_000  # characters of all names and choices
+MANY_CHOICES, MOST_CHOSEN = 250, 15_000  # an `enum` of more than the one has at most the other in characters
 DEEPEST = 5  # what older hosts take; the newest take 10
 
 # The server's engine has neither look-around nor back references, and refuses the whole tool for one.
@@ -32,13 +37,30 @@ def may_be_strict(schema: str) -> bool:
     """
     root = parse_object(schema) or {}
     nodes = list(_nodes(root, 1))
-    properties = sum(len(_mapping(node.get("properties"))) for node, _ in nodes)
     return (
         root.get("type") == "object"
         and "anyOf" not in root
-        and properties <= MOST_PROPERTIES
+        and _is_of_size([node for node, _ in nodes])
         and all(depth <= DEEPEST and _fulfils(node) for node, depth in nodes)
     )
+
+
+def _is_of_size(nodes: Sequence[JsonObject]) -> bool:
+    names = [name for node in nodes for name in _mapping(node.get("properties"))]
+    defined = [name for node in nodes for key in DEFINED for name in _mapping(node.get(key))]
+    choices = [_choices(node.get("enum")) for node in nodes]
+    constants = [str(node["const"]) for node in nodes if "const" in node]
+    told = (*names, *defined, *constants, *chain.from_iterable(choices))
+    return (
+        len(names) <= MOST_PROPERTIES
+        and sum(map(len, choices)) <= MOST_CHOICES
+        and sum(map(len, told)) <= MOST_NAMED
+        and all(len(each) <= MANY_CHOICES or sum(map(len, each)) <= MOST_CHOSEN for each in choices)
+    )
+
+
+def _choices(value: JsonValue) -> Sequence[str]:
+    return [str(each) for each in value] if isinstance(value, list) else []
 
 
 def _fulfils(node: JsonObject) -> bool:
@@ -70,7 +92,7 @@ def _nodes(node: JsonValue, depth: int) -> Iterator[tuple[JsonObject, int]]:
     if not isinstance(node, dict):
         return
     yield node, depth
-    for key in ("$defs", "definitions"):
+    for key in DEFINED:
         for each in _mapping(node.get(key)).values():
             yield from _nodes(each, depth)
     choices = node.get("anyOf")

@@ -12,12 +12,18 @@ TOLD = (
 )
 
 
-def in_words(request: ModelRequest) -> ModelRequest:
+def in_words(request: ModelRequest, *, also_lifted: bool = False) -> ModelRequest:
     """
     The request with the type of the answer in its instructions; the request itself where none is asked for.
+
+    Args:
+        request: any.
+        also_lifted: whether the instructions of the closing call must be those of the calls before. What holds in it
+            stands in its guidance.
     """
-    if request.output_schema is None:
+    schema = request.output_schema or (request.lifted_schema if also_lifted else None)
+    if schema is None:
         return request
-    told = TOLD + request.output_schema
+    told = TOLD + schema
     instructions = "\n\n".join(text for text in (request.instructions, told) if text.strip())
     return evolve(request, instructions=instructions, output_schema=None)

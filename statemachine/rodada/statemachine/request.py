@@ -69,6 +69,8 @@ class ModelRequest:
         stream: give the pieces of the turn to `watch` as they come.
         output_schema: JSON text of the JSON Schema that the answer shall fulfil, an object at its root; None when no
             type is asked for, as in the closing call. A turn that asks for tools need not fulfil it.
+        lifted_schema: in the closing call, the one that the calls before asked for; None in every other. A provider
+            that tells types in its instructions may have to leave them as they are.
     """
 
     conversation: Conversation
@@ -84,6 +86,7 @@ class ModelRequest:
     seconds: float | None = None
     stream: bool = False
     output_schema: str | None = field(default=None, converter=optional(clean_json))
+    lifted_schema: str | None = field(default=None, converter=optional(clean_json))
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -157,4 +160,5 @@ def model_request(
         seconds=seconds,
         stream=stream,
         output_schema=output_schema if run.reason is None else None,
+        lifted_schema=None if run.reason is None else output_schema,
     )

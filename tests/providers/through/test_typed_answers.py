@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from rodada.providers.anthropic import Anthropic
 from rodada.providers.google import Google
@@ -46,8 +46,21 @@ class Kennel(BaseModel):
     code: Annotated[str, Field(pattern="^[A-Z]{2}$", min_length=2)]
 
 
+PARTS: dict[str, Any] = {f"p{at}": {"anyOf": [{"type": "integer"}, {"type": "null"}]} for at in range(30)}
+
+
 class Anything(BaseModel):
     it: Any
+
+
+class Many(BaseModel):
+    """Made of as many optional parts as one pleases."""
+
+    model_config = ConfigDict(json_schema_extra={"properties": PARTS})
+
+
+class Choice(BaseModel):
+    it: Annotated[int, Field(json_schema_extra={"enum": [*range(1001)]})]
 
 
 class Tree(BaseModel):
@@ -266,6 +279,27 @@ def test_to_claude_they_are_told_in_words(stage: Stage, kind: type[object]) -> N
     (first, *_) = stage.server.received
     assert "output_config" not in first.body
     assert TOLD in str(first.body["system"])
+
+
+@pytest.mark.parametrize("model", MODELS["anthropic"])
+def test_a_type_told_in_words_changes_nothing_to_which_thoughts_are_bound(stage: Stage, model: str) -> None:
+    loop = loop_of(stage.providers[model]).evolve(limits=Limits(max_rounds=1))
+    stage.server.play([ASK, ASK, Turn("I looked once. Shall I go on?", reasoning=True)])
+    outcome = stage.run(loop.run("Count.", output_type=Anything))
+    assert stage.server.refusals == ()
+    assert (outcome.answer_by, outcome.answer) == ("model", "I looked once. Shall I go on?")
+    systems = [each.body["system"] for each in stage.server.received]
+    assert (systems[2] == systems[1]) is (model != "claude-haiku-4-5")  # which has no other place for the guidance
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_type_with_many_optional_parts_unions_or_choices_is_taken_by_every_vendor(
+    stage: Stage, wire: WireName
+) -> None:
+    for kind, reply in ((Many, '{"p1": 1}'), (Choice, '{"it": 7}')):
+        stage.server.play([Turn(reply)])
+        outcome = stage.run(loop_of(stage.provider(wire)).run("Count.", output_type=kind))
+        assert (stage.server.refusals, outcome.status) == ((), RunStatus.COMPLETED)
 
 
 def _with_options(server: Loopback, wire: WireName, in_body: bool) -> AnyProvider:

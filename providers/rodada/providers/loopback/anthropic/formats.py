@@ -2,7 +2,7 @@
 Rules about the format that an answer shall have.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from rodada.providers.loopback.anthropic.blocks import unknown
 from rodada.providers.loopback.anthropic.tools import schema_nodes
@@ -18,6 +18,7 @@ _UNENFORCED = (
 )
 _FORMATS = ("date-time", "date", "time", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid", "text")
 _FEWEST_ITEMS = (0, 1)
+_MOST_OPTIONAL, _MOST_UNIONS = 24, 16
 
 
 def format_is_a_schema(view: View) -> Failure | None:
@@ -42,9 +43,20 @@ def _format_faults(given: Json) -> Iterator[str]:
         return
     schema = obj(given["schema"])
     yield from (f"{_PATH}.schema: {fault}" for node in schema_nodes(schema) for fault in _node_faults(node))
+    yield from _size_faults([*schema_nodes(schema)])
     definitions = obj(schema.get("$defs"))
     if any(name in _reached(name, definitions) for name in definitions):
         yield f"{_PATH}.schema: Circular reference detected in schema definitions"
+
+
+def _size_faults(nodes: Sequence[Object]) -> Iterator[str]:
+    optional = sum(name not in items(node.get("required")) for node in nodes for name in obj(node.get("properties")))
+    unions = sum("anyOf" in node or isinstance(node.get("type"), list) for node in nodes)
+    why = "which would make grammar compilation inefficient"
+    if optional > _MOST_OPTIONAL:
+        yield f"Schemas contains too many optional parameters ({optional}), {why} (limit: {_MOST_OPTIONAL})."
+    if unions > _MOST_UNIONS:
+        yield f"Schemas contains too many parameters with union types ({unions}), {why} (limit: {_MOST_UNIONS})."
 
 
 def _node_faults(node: Object) -> Iterator[str]:

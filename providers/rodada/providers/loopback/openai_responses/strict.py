@@ -2,7 +2,8 @@
 Schemas of function tools: what is refused of any, and what of a strict one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from rodada.providers.loopback.json_values import Json, Object, items, obj, text
 
@@ -11,6 +12,7 @@ _REFUSED = (
     *("propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"),
 )
 _FORMATS = ("date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
+_MOST_CHOICES, _MANY_CHOICES, _MOST_CHOSEN = 1000, 250, 15_000
 _TYPED = ("type", "anyOf", "$ref", "enum", "const")
 
 
@@ -22,10 +24,26 @@ def schema_fault(schema: Json, strict: bool) -> str | None:
         return None
     if obj(schema).get("type") != "object":
         return f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{obj(schema).get('type')}\"'."
-    fault = next(_strict_faults("()", obj(schema)), None) if strict else None
+    faults = chain(_choice_faults(_enums(schema)), _strict_faults("()", obj(schema)))
+    fault = next(faults, None) if strict else None
     if fault is None and "properties" not in obj(schema):
         return "In context=(), object schema missing properties."
     return fault
+
+
+def _enums(schema: Json) -> list[Sequence[Json]]:
+    own = [items(obj(schema).get("enum"))]
+    return own + [found for _, inner in _inner(obj(schema)) for found in _enums(inner)]
+
+
+def _choice_faults(enums: Sequence[Sequence[Json]]) -> Iterator[str]:
+    count = sum(map(len, enums))
+    if count > _MOST_CHOICES:
+        yield f"Expected at most {_MOST_CHOICES} enum values in total within a schema, but got {count}."
+    for each in enums:
+        length = sum(len(str(value)) for value in each)
+        if len(each) > _MANY_CHOICES and length > _MOST_CHOSEN:
+            yield f"Expected at most {_MOST_CHOSEN} characters in enum values, but got {length}."
 
 
 def _strict_faults(path: str, schema: Object) -> Iterator[str]:
