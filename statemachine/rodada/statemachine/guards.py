@@ -9,8 +9,9 @@ from typing import TypeAlias, TypeVar
 from rodada.statemachine.approvals import decided_until, leaves_something, undecided, waits_for_decision, with_vote
 from rodada.statemachine.events import ApprovalDecided, CallFailed, Event, ToolFinished, TurnReceived
 from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, ToolResult
-from rodada.statemachine.run import Run, cost_with, seconds_left
+from rodada.statemachine.run import Run, cost_with
 from rodada.statemachine.states import Reason
+from rodada.statemachine.time_left import seconds_left
 
 E = TypeVar("E", bound=Event)
 Guard: TypeAlias = Callable[[Run, E], bool]

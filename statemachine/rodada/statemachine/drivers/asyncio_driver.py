@@ -44,8 +44,9 @@ from rodada.statemachine.orders import (
     StopTool,
     orders,
 )
-from rodada.statemachine.run import Run, seconds_for_call, seconds_left
+from rodada.statemachine.run import Run
 from rodada.statemachine.step import Step, move
+from rodada.statemachine.time_left import seconds_for_call, seconds_left
 from rodada.statemachine.watching import ApprovalAsked, StepTaken, ToolEnded, ToolStarted, never_run, turn_ended
 
 ENGINE = "the engine"

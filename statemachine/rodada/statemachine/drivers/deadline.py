@@ -5,7 +5,8 @@ When a run's time for work is over.
 from collections.abc import Callable
 
 from rodada.statemachine.ports import Clock, Timer
-from rodada.statemachine.run import Run, seconds_to_deadline
+from rodada.statemachine.run import Run
+from rodada.statemachine.time_left import seconds_to_deadline
 
 
 class Deadline:

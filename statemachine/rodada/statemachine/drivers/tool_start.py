@@ -9,7 +9,8 @@ from rodada.statemachine.drivers.ports import Ports
 from rodada.statemachine.drivers.tool_run import ToolRun, failed
 from rodada.statemachine.messages import Status, ToolRequest, ToolResult
 from rodada.statemachine.ports import CallSetting, ToolCall
-from rodada.statemachine.run import Run, seconds_to_deadline
+from rodada.statemachine.run import Run
+from rodada.statemachine.time_left import seconds_to_deadline
 from rodada.statemachine.toolbox import RefusedCall
 
 STILL_REFUSED = "Its arguments did not pass their checks when the turn was received, so it was not run."
