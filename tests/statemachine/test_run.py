@@ -30,9 +30,9 @@ from rodada.statemachine.request import model_request
 from rodada.statemachine.run import (
     Origin,
     Run,
+    checked_state,
     new_run,
     select_from,
-    settled,
     unfinished,
 )
 from rodada.statemachine.states import State
@@ -157,7 +157,7 @@ def test_a_new_run_has_its_message_in_hand_and_its_selection_made() -> None:
 
 @given(reached())
 def test_every_reached_run_holds_what_its_state_means(run: Run) -> None:
-    assert settled(run) is run
+    assert checked_state(run) is run
     assert all(result is run.result_of(result.id) for result in run.results)
     assert set(run.running) == set(run.started) - {result.id for result in run.results}
     assert run.result_of("nobody") is None
@@ -173,10 +173,10 @@ def test_a_run_that_holds_another_thing_than_its_state_means_is_refused(state: S
         alike = [other for other in (run.state, state) if other in (State.AWAIT_APPROVAL, State.EXECUTE_TOOLS)]
         ends = [other for other in (run.state, state) if other in (State.FINALIZE, State.CANCELLED, State.ERROR)]
         if run.state is state or len(alike) == 2 or len(ends) == 2:
-            assert settled(moved) is moved
+            assert checked_state(moved) is moved
         else:
             with pytest.raises(InvalidValue, match=rf"^Run: a run in {state.value} (must|cannot) hold an? "):
-                settled(moved)
+                checked_state(moved)
 
 
 def test_unfinished_are_the_requests_never_executed_or_with_unknown_outcome() -> None:

@@ -24,7 +24,7 @@ from rodada.statemachine.machine import FLOW, Flow
 from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, Text, ToolRequest, ToolResult
 from rodada.statemachine.orders import AskModel, effects
 from rodada.statemachine.plan import Plan, PlannedCall
-from rodada.statemachine.run import Run, settled
+from rodada.statemachine.run import Run, checked_state
 from rodada.statemachine.states import State
 from rodada.statemachine.step import Moved, Step, move, step
 from rodada.statemachine.table import Row
@@ -62,7 +62,7 @@ def test_a_step_is_a_function_of_run_and_event(walk: Walk) -> None:
         moved = move(run, event, number)
         assert move(copy, event, number) == moved
         assert copy == run
-        assert settled(moved.run) is moved.run
+        assert checked_state(moved.run) is moved.run
         assert moved.effects == effects(run, event, moved.run)
         assert (moved.step.state, moved.step.to) == (run.state, moved.run.state)
         assert dict(moved.step.verdicts) == dict(FLOW.verdicts(run, event))

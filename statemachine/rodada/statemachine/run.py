@@ -246,7 +246,7 @@ class Run:
         version, content = read_document(FORMAT, VERSION, value)
         content = as_run_2(content) if version < SINCE else media_inside(content)
         try:
-            return coherent(settled(decode(cls, content)))
+            return coherent(checked_state(decode(cls, content)))
         except InvalidValue as error:
             raise FormatError("$", str(error)) from error
 
@@ -258,7 +258,7 @@ def advanced(run: Run, progress: Progress) -> Run:
     return evolve(run, started=progress.started, results=progress.results, _known=progress)
 
 
-def settled(run: Run) -> Run:
+def checked_state(run: Run) -> Run:
     """
     The same run, if it holds what its state means; checked between two steps and when read, not inside an action.
 

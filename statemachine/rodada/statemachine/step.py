@@ -10,7 +10,7 @@ from rodada.statemachine.errors import UnexpectedEvent
 from rodada.statemachine.events import CallFailed, Event, TurnReceived
 from rodada.statemachine.machine import FLOW, Flow
 from rodada.statemachine.orders import Effect, effects
-from rodada.statemachine.run import Run, settled
+from rodada.statemachine.run import Run, checked_state
 from rodada.statemachine.states import State
 
 
@@ -75,7 +75,7 @@ def move(run: Run, event: Event, n: int, flow: Flow = FLOW) -> Moved:
     verdicts = flow.verdicts(run, event)
     if row is None:
         raise UnexpectedEvent(run.state.value, name, verdicts)
-    after = settled(evolve(row.act(run, event), state=row.to))
+    after = checked_state(evolve(row.act(run, event), state=row.to))
     told = Step(n, event.at, run.state, name, row.name, row.to, verdicts, after.calls)
     return Moved(told, after, effects(run, event, after))
 
