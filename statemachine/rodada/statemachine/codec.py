@@ -24,6 +24,7 @@ from rodada.statemachine.jsontext import JsonObject, JsonValue
 T = TypeVar("T")
 Decoder = Callable[[JsonValue, str], object]
 LONGEST_SHOWN = 80
+UNSTORED = {"unstored": True}  # metadata of a field that no JSON form has
 
 
 def encode(value: object) -> JsonValue:
@@ -77,13 +78,13 @@ def read_document(name: str, newest: int, value: JsonValue) -> tuple[int, JsonOb
     return int(version), {key: item for key, item in value.items() if key != "format"}
 
 
-def _shown(field: "attrs.Attribute[object]") -> bool:
-    return field.init and not (field.alias or "").startswith("_") and not field.metadata.get("unstored")
+def _is_stored(field: "attrs.Attribute[object]") -> bool:
+    return field.init and not field.metadata.get("unstored")
 
 
 @cache
 def _names(kind: Hashable) -> tuple[str, ...]:
-    return tuple(field.name for field in attrs.fields(cast(type, kind)) if _shown(field))
+    return tuple(field.name for field in attrs.fields(cast(type, kind)) if _is_stored(field))
 
 
 def _encode_attrs(value: object) -> JsonObject:
@@ -191,7 +192,9 @@ def _decode_union(options: tuple[object, ...]) -> Decoder:
 
 def _decode_attrs(kind: type) -> Decoder:
     hints = typing.get_type_hints(kind)
-    fields: Mapping[str, attrs.Attribute[object]] = {field.name: field for field in attrs.fields(kind) if _shown(field)}
+    fields: Mapping[str, attrs.Attribute[object]] = {
+        field.name: field for field in attrs.fields(kind) if _is_stored(field)
+    }
 
     def decode_attrs(value: JsonValue, path: str) -> object:
         if not isinstance(value, dict) or value.get("type") != kind.__name__:

@@ -9,7 +9,7 @@ from collections.abc import Set
 
 from attrs import evolve, field, frozen
 
-from rodada.statemachine.codec import decode, document, encode, read_document
+from rodada.statemachine.codec import UNSTORED, decode, document, encode, read_document
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.identity import new_id
 from rodada.statemachine.jsontext import JsonObject, JsonValue
@@ -67,7 +67,7 @@ class Conversation:
 
     id: str = field(factory=lambda: new_id("conversation"))
     entries: tuple[Entry, ...] = ()
-    seen: frozenset[str] | None = field(default=None, eq=False, repr=False, alias="_seen")
+    seen: frozenset[str] | None = field(default=None, eq=False, repr=False, alias="_seen", metadata=UNSTORED)
 
     def __attrs_post_init__(self) -> None:
         if self.seen is None:

@@ -14,6 +14,7 @@ from typing import TypeAlias, cast
 from attrs import Factory, field, frozen
 from attrs.converters import optional
 
+from rodada.statemachine.codec import UNSTORED
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import (
     JsonObject,
@@ -37,9 +38,6 @@ def _check_row(what: str, value: object, kind: type) -> None:
 def _check_count(what: str, value: object) -> None:
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
         raise InvalidValue(what, f"takes a number of tokens or None, got {value!r:.80}")
-
-
-UNSTORED = {"unstored": True}  # of a field that no JSON form has
 
 
 class Stop(enum.Enum):

@@ -6,7 +6,7 @@ Nothing else decides: whoever has the run knows what it waits for (`orders`) and
 
 from attrs import evolve, field, frozen
 
-from rodada.statemachine.codec import decode, document, encode, read_document
+from rodada.statemachine.codec import UNSTORED, decode, document, encode, read_document
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.earlier_runs import as_run_2
 from rodada.statemachine.errors import FormatError, InvalidValue
@@ -157,7 +157,7 @@ class Run:
     deterministic: tuple[str, ...] = ()
     asked_ms: int | None = None
     people_ms: int = 0
-    known: Progress | None = field(default=None, eq=False, repr=False, alias="_known")
+    known: Progress | None = field(default=None, eq=False, repr=False, alias="_known", metadata=UNSTORED)
 
     @property
     def requests(self) -> tuple[ToolRequest, ...]:
