@@ -11,7 +11,7 @@ from rodada.statemachine.plan import Kind, Plan, PlannedCall
 from rodada.statemachine.ports import CallSetting, Toolbox, ToolCall
 from rodada.statemachine.remembering import Remembering
 from rodada.statemachine.request import ToolDeclaration
-from rodada.statemachine.toolbox import RefusedCall
+from rodada.statemachine.toolbox import AnsweredCall
 
 
 @frozen(eq=False)
@@ -35,7 +35,7 @@ class Box:
 
     def call(self, request: ToolRequest, setting: CallSetting) -> ToolCall:
         self.called.append(request.id)
-        return RefusedCall(ToolResult.of(request, self.status, f"number {len(self.called)}"))
+        return AnsweredCall(ToolResult.of(request, self.status, f"number {len(self.called)}"))
 
 
 def asked(id: str, raw: str = '{"kg":1,"reps":5}', name: str = "pure") -> ToolRequest:

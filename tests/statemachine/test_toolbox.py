@@ -14,7 +14,7 @@ from rodada.statemachine.plan import Kind, Plan, PlannedCall
 from rodada.statemachine.ports import CallSetting, Toolbox, ToolCall
 from rodada.statemachine.request import ToolDeclaration
 from rodada.statemachine.scheduling import EVERYTHING, Touches
-from rodada.statemachine.toolbox import RefusedCall, ToolList
+from rodada.statemachine.toolbox import AnsweredCall, ToolList
 
 
 @frozen
@@ -45,7 +45,7 @@ class Named:
         return EVERYTHING
 
     def call(self, request: ToolRequest, setting: CallSetting) -> ToolCall:
-        return RefusedCall(ToolResult.of(request, Status.FAILED, f"{self.name} {setting.limits.max_rounds}"))
+        return AnsweredCall(ToolResult.of(request, Status.FAILED, f"{self.name} {setting.limits.max_rounds}"))
 
 
 BOX: Toolbox = ToolList((Named("read", Kind.READ), Named("save")))

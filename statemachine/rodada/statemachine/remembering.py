@@ -10,24 +10,9 @@ from rodada.statemachine.messages import ToolRequest, ToolResult
 from rodada.statemachine.plan import Plan, PlannedCall
 from rodada.statemachine.ports import CallSetting, Toolbox, ToolCall
 from rodada.statemachine.request import ToolDeclaration
+from rodada.statemachine.toolbox import AnsweredCall
 
 ArgumentSet: TypeAlias = tuple[str, str]
-
-
-@frozen
-class _Recalled:
-    """
-    A call that is answered from memory.
-    """
-
-    result: ToolResult
-
-    async def run(self) -> ToolResult:
-        return self.result
-
-    @property
-    def alive(self) -> bool:
-        return False
 
 
 @frozen(eq=False)
@@ -105,5 +90,5 @@ class Remembering:
             return self.toolbox.call(request, setting)
         known = self._results.get(arguments)
         if known is not None:
-            return _Recalled(evolve(known, id=request.id))
+            return AnsweredCall(evolve(known, id=request.id))
         return _Noted(self.toolbox.call(request, setting), arguments, self._results)

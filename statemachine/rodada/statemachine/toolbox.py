@@ -18,16 +18,16 @@ NAMES_TOLD = 100
 
 
 @frozen
-class RefusedCall:
+class AnsweredCall:
     """
-    A call that did not pass its checks: run, it gives the result that was made when it was refused.
+    A call that runs nothing: its result was there before, as that of one that did not pass its checks.
     """
 
     result: ToolResult
 
     async def run(self) -> ToolResult:
         """
-        The refusal.
+        The result.
         """
         return self.result
 
@@ -115,7 +115,7 @@ class ToolList:
         """
         found = self._named.get(request.name)
         if found is None:
-            return RefusedCall(ToolResult.of(request, Status.FAILED, self._unknown(request.name)))
+            return AnsweredCall(ToolResult.of(request, Status.FAILED, self._unknown(request.name)))
         return found.call(request, setting)
 
     def _unknown(self, name: str) -> str:

@@ -14,7 +14,7 @@ from rodada.statemachine.plan import PlannedCall
 from rodada.statemachine.ports import CallSetting, ToolCall
 from rodada.statemachine.request import ToolDeclaration
 from rodada.statemachine.scheduling import EVERYTHING, Touches
-from rodada.statemachine.toolbox import RefusedCall
+from rodada.statemachine.toolbox import AnsweredCall
 from rodada.tools.approval import gated
 from rodada.tools.arguments import Checks, Refusal, argument_model
 from rodada.tools.calls import FunctionCall
@@ -102,7 +102,7 @@ class Tool(Generic[P, R]):
         arguments = self.arguments.check(request)
         if isinstance(arguments, Refusal):
             why = Text(f"{self.name} was not run; its arguments: {arguments.text}.")
-            return RefusedCall(fitted(request, Status.FAILED, (why,), self.options, setting.limits))
+            return AnsweredCall(fitted(request, Status.FAILED, (why,), self.options, setting.limits))
         context = Context(setting.context, setting)
         given = {**arguments, **dict.fromkeys(self.contexts.named, context)}
         leading = (context,) * self.contexts.leading

@@ -18,7 +18,7 @@ from rodada.statemachine.outcome import CallRecord, Outcome
 from rodada.statemachine.ports import CallSetting, ToolCall
 from rodada.statemachine.request import ToolDeclaration
 from rodada.statemachine.states import RunStatus
-from rodada.statemachine.toolbox import RefusedCall
+from rodada.statemachine.toolbox import AnsweredCall
 from rodada.tools.approval import NeedsApproval
 from rodada.tools.arguments import Refusal, argument_model
 from rodada.tools.decorator import Tool
@@ -53,7 +53,9 @@ class LoopTool(Tool[..., Any]):
             return super().call(request, setting)
         message = str(arguments["message"])
         if not message.strip():
-            return RefusedCall(ToolResult.of(request, Status.FAILED, f"{self.name} was not run: its message is blank."))
+            return AnsweredCall(
+                ToolResult.of(request, Status.FAILED, f"{self.name} was not run: its message is blank.")
+            )
         return LoopCall(self.loop, message, request, setting, self.options)
 
 

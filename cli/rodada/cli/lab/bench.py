@@ -26,7 +26,7 @@ from rodada.statemachine.drivers.clock import pause
 from rodada.statemachine.jsontext import JsonValue, dump_json, parse_json
 from rodada.statemachine.ports import CallSetting, Clock
 from rodada.statemachine.scheduling import Touches
-from rodada.statemachine.toolbox import RefusedCall
+from rodada.statemachine.toolbox import AnsweredCall
 
 LARGEST = 1_000_000
 DONE = "Every call has its result."
@@ -147,7 +147,7 @@ class LabTool:
         call = self.bench.calls[request.id]
         refusal = self.bench.refusal(call)
         if refusal:
-            return RefusedCall(ToolResult.of(request, Status.FAILED, refusal))
+            return AnsweredCall(ToolResult.of(request, Status.FAILED, refusal))
         return _Simulated(call, request, self.bench.clock)
 
 

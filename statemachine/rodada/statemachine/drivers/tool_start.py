@@ -11,7 +11,7 @@ from rodada.statemachine.messages import Status, ToolRequest, ToolResult
 from rodada.statemachine.ports import CallSetting, ToolCall
 from rodada.statemachine.run import Run
 from rodada.statemachine.time_left import seconds_to_deadline
-from rodada.statemachine.toolbox import RefusedCall
+from rodada.statemachine.toolbox import AnsweredCall
 
 STILL_REFUSED = "Its arguments did not pass their checks when the turn was received, so it was not run."
 Cancel = Callable[[str], None]
@@ -27,10 +27,10 @@ def start_call(request: ToolRequest, run: Run, ports: Ports, mono_ms: int, cance
         call = ports.toolbox.call(request, _setting(request, run, ports, mono_ms, cancel))
         seconds = ports.toolbox.seconds(request, run.limits.tool_seconds)
     except BaseException as error:  # noqa: BLE001  (whatever a tool raises is the result of its call)
-        call = RefusedCall(failed(request, error))
-    if planned.refused and not isinstance(call, RefusedCall):
+        call = AnsweredCall(failed(request, error))
+    if planned.refused and not isinstance(call, AnsweredCall):
         # Nobody was asked about it, so it must not run although its arguments would pass now.
-        call = RefusedCall(ToolResult.of(request, Status.FAILED, STILL_REFUSED))
+        call = AnsweredCall(ToolResult.of(request, Status.FAILED, STILL_REFUSED))
     return ToolRun(request, call, planned.kind, seconds, run.limits, run.wording, ports.clock)
 
 
