@@ -222,6 +222,7 @@ def test_what_is_no_message_is_refused(body: str) -> None:
         ("many", Usage()),
         ({"input_tokens": None, "cache_read_input_tokens": 5}, Usage(cached_input_tokens=5)),
         ({"input_tokens": 3, "output_tokens": 4}, Usage(input_tokens=3, output_tokens=4)),
+        ({"input_tokens": 2**53 - 1, "cache_read_input_tokens": 1}, Usage(cached_input_tokens=1)),
         (
             {
                 "input_tokens": 3,

@@ -393,6 +393,14 @@ def test_what_belongs_to_the_turn_is_taken_behind_its_end_too() -> None:
     assert (turn.stop, turn.usage.input_tokens, turn.usage.output_tokens) == (Stop.WHOLE, 1, 7)
 
 
+@pytest.mark.parametrize(("last", "output"), [({}, None), ({"totalTokenCount": 5}, 0), ({"totalTokenCount": 9}, 4)])
+def test_a_total_holds_for_its_own_event_only(last: JsonObject, output: int | None) -> None:
+    first: JsonObject = {"candidates": [], "usageMetadata": {"promptTokenCount": 5, "totalTokenCount": 5}}
+    end = {key: value for key, value in REPLY.items() if key != "usageMetadata"}
+    turn = asked(stream_of(frame(first), frame({**end, "usageMetadata": last})))[0]
+    assert (turn.usage.input_tokens, turn.usage.output_tokens) == (5, output)
+
+
 def test_a_whole_reply_to_a_call_that_wants_a_stream_is_taken() -> None:
     body = Raw(json.dumps(REPLY).encode(), headers={"content-type": "application/json"})
     assert asked(body)[0].text == "All is fine."

@@ -602,11 +602,19 @@ def test_a_whole_turn_with_everything() -> None:
         ({"promptTokenCount": None, "candidatesTokenCount": True}, Usage()),
         ({"promptTokenCount": 0, "thoughtsTokenCount": 4}, Usage(0, None, None, 4, 4)),
         ({"candidatesTokenCount": 4}, Usage(None, None, None, 4, None)),
+        ({"promptTokenCount": 10**400, "candidatesTokenCount": 4}, Usage(None, None, None, 4, None)),
+        ({"promptTokenCount": 2**53 - 1, "toolUsePromptTokenCount": 1}, Usage()),
     ],
 )
 def test_what_is_not_told_is_none_and_never_zero(told: JsonValue, usage: Usage) -> None:
     text = json.dumps({"candidates": [{"finishReason": "STOP"}], "usageMetadata": told})
     assert read_turn(text, asking(user()), MODEL).usage == usage
+
+
+def test_gemini_leaves_out_a_count_that_is_zero_and_its_total_tells_it() -> None:
+    told = {"promptTokenCount": 3130, "totalTokenCount": 3130}
+    text = json.dumps({"candidates": [{"content": {"role": "model"}, "finishReason": "STOP"}], "usageMetadata": told})
+    assert read_turn(text, asking(user()), MODEL).usage == Usage(input_tokens=3130, output_tokens=0)
 
 
 @pytest.mark.parametrize(

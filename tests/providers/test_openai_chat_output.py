@@ -246,6 +246,12 @@ def test_f098_usage_in_part_is_what_is_told() -> None:
     assert told.usage == Usage(input_tokens=7, output_tokens=3)
 
 
+def test_reasoning_that_a_server_counts_beside_the_output_is_a_part_of_it() -> None:
+    counts: JsonObject = {"prompt_tokens": 12, "completion_tokens": 1, "total_tokens": 399}
+    told = turn(said("So."), usage={**counts, "completion_tokens_details": {"reasoning_tokens": 386}})
+    assert told.usage == Usage(input_tokens=12, output_tokens=387, reasoning_tokens=386)
+
+
 def test_of_several_choices_the_first_is_taken() -> None:
     several = body(said("First."))
     several["choices"] = [{"message": said("First."), "finish_reason": "stop"}, {"message": said("Second.")}]

@@ -187,6 +187,11 @@ def test_usage_counts_parts_inside_the_whole() -> None:
     assert read_turn(body(usage=told), ASKING).usage == Usage(100, 60, 30, 50, 40)
 
 
+def test_reasoning_that_a_server_counts_beside_the_output_is_a_part_of_it() -> None:
+    told: JsonObject = {"input_tokens": 21, "output_tokens": 0, "total_tokens": 81}
+    assert read_turn(body(usage=told), ASKING).usage == Usage(input_tokens=21, output_tokens=60)
+
+
 @pytest.mark.parametrize(
     "told",
     [

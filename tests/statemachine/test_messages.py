@@ -113,6 +113,13 @@ def test_what_a_wire_sent_is_not_shown() -> None:
     assert repr(Piece("secret", "secret")) == "Piece()"
 
 
+@pytest.mark.parametrize("value", [-1, True, 1.0, "1", 2**53, 10**400])
+def test_what_cannot_be_a_count_of_tokens_is_refused_by_name(value: object) -> None:
+    with pytest.raises(InvalidValue, match=r"^Usage\.output_tokens: takes a number of tokens or None, got "):
+        Usage(output_tokens=value)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    assert Usage(output_tokens=2**53 - 1).total == 2**53 - 1
+
+
 @given(st.none() | words.counts, st.none() | words.counts)
 def test_a_total_is_input_and_output_as_far_as_told(sent: int | None, said: int | None) -> None:
     usage = Usage(input_tokens=sent, output_tokens=said, cached_input_tokens=5, reasoning_tokens=7)

@@ -2,11 +2,14 @@
 What a call costs by the host's prices; what cannot be known is not guessed.
 """
 
+import sys
+from functools import reduce
+
 import pytest
 
 from rodada.statemachine import ModelTurn, Price, Stop, Usage
 from rodada.statemachine.errors import InvalidValue
-from rodada.statemachine.prices import cost_of
+from rodada.statemachine.prices import added, cost_of
 
 OPUS = Price(model="claude-opus", input=5, output=25, cached_input=0.5, cache_write=6.25)
 MINI = Price(model="claude-opus-5-mini", input=1, output=2)
@@ -56,6 +59,20 @@ def test_without_a_price_or_without_tokens_the_cost_is_not_known(usage: Usage, p
 def test_more_cached_tokens_than_input_make_no_call_cheaper_than_they_cost() -> None:
     odd = Usage(input_tokens=10, cached_input_tokens=1_000_000, output_tokens=0)
     assert cost_of(turn("claude-opus-5-5", odd), (OPUS,)) == 0.5
+
+
+def test_costs_are_added_as_the_decimals_that_they_are() -> None:
+    price = Price(input=100_000, output=0.1)
+    one = price.of(Usage(input_tokens=1, output_tokens=0))
+    assert (one, price.of(Usage(input_tokens=3, output_tokens=3_000_000))) == (0.1, 0.6)
+    assert reduce(added, [0.1] * 8) == 0.8
+
+
+def test_a_cost_without_measure_is_still_a_number_that_json_has() -> None:
+    most = Usage(input_tokens=2**53 - 1, output_tokens=2**53 - 1)
+    for price in (sys.float_info.max, 10**300):
+        assert Price(input=price, output=price).of(most) == sys.float_info.max
+    assert added(sys.float_info.max, sys.float_info.max) == sys.float_info.max
 
 
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), True, "1", 10**400])

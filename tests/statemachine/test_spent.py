@@ -62,6 +62,12 @@ def test_the_cost_is_judged_when_the_model_asks_on_and_closes_the_run() -> None:
     assert "the money for one message is used up" in outcome.calls[1].text
 
 
+def test_a_limit_that_is_met_exactly_is_met() -> None:
+    tenth = Price(input=100_000, output=0)
+    outcome = closed(Limits(max_cost=0.8), *[Usage(input_tokens=1, output_tokens=0)] * 8, prices=(tenth,))
+    assert (outcome.reason, outcome.rounds) == (Reason.MAX_COST, 7)
+
+
 def test_an_answer_stands_whatever_it_cost() -> None:
     outcome = closed(Limits(max_cost=8.5), FOUR, FOUR)
     assert (outcome.status, outcome.reason, outcome.rounds) == (RunStatus.COMPLETED, None, 2)
@@ -90,6 +96,17 @@ def test_a_limited_cost_needs_prices() -> None:
         ToolLoop(HeldProvider()).start("hello", limits=Limits(max_cost=1))
     with pytest.raises(InvalidValue, match=r"^ToolLoop\.prices: takes a Price, got a tuple"):
         ToolLoop(HeldProvider(), prices=[("gpt", 1)])  # type: ignore[list-item]  # pyright: ignore
+
+
+@pytest.mark.parametrize("alone", [ONE, None])
+def test_prices_are_a_list(alone: object) -> None:
+    with pytest.raises(InvalidValue, match=r"^ToolLoop\.prices: takes a Iterable, got a "):
+        ToolLoop(HeldProvider(), prices=alone)  # type: ignore[arg-type]  # pyright: ignore
+
+
+def test_two_prices_of_one_name_are_refused() -> None:
+    with pytest.raises(InvalidValue, match=r"^ToolLoop\.prices: 'gpt' has 2 prices$"):
+        ToolLoop(HeldProvider(), prices=[Price(model="gpt", input=1, output=1), Price(model="gpt", input=2, output=1)])
 
 
 def test_what_is_spent_can_be_looked_at_while_the_run_goes_on() -> None:

@@ -5,6 +5,7 @@ Tools in a run: whatever they do, each call ends in one true result, and nothing
 import asyncio
 import contextlib
 import contextvars
+import sys
 import threading
 from typing import Any, cast
 
@@ -572,3 +573,17 @@ def test_nobody_can_be_asked_in_a_run_without_a_handle_so_it_denies_and_ends(own
     assert (ran, outcome.status, outcome.answer) == ([], RunStatus.COMPLETED, "I may not.")
     assert [call.status for call in outcome.calls] == [Status.DENIED] * 2
     assert "Nobody can be asked in this run." in outcome.calls[0].text
+
+
+@pytest.mark.parametrize("name", ["seconds", "closing_seconds", "call_seconds", "tool_seconds", "stop_seconds"])
+@pytest.mark.parametrize("amount", [1e12, sys.maxsize, sys.float_info.max])
+def test_a_time_without_measure_is_as_good_as_none(name: str, amount: float) -> None:
+    @tool(reads=())
+    def look(ctx: Context[object]) -> str:
+        return str(ctx.deadline)
+
+    around = {"seconds": None} if name == "closing_seconds" else {}
+    loop = loop_of(look, turns=[asks("look"), Turn("Fine.")], limits=Limits(**{**around, name: amount}))  # type: ignore[arg-type]
+    outcome = loop.run_sync("Look.")
+    assert (told(outcome), outcome.status) == ([("look", Status.SUCCEEDED)], RunStatus.COMPLETED)
+    assert (outcome.calls[0].text == "None") == (name in ("seconds", "closing_seconds"))

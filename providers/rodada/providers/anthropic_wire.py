@@ -495,7 +495,7 @@ def usage_of(usage: JsonValue) -> Usage:
     written = told_count(told.get("cache_creation_input_tokens"))
     details = told.get("output_tokens_details")
     return Usage(
-        input_tokens=None if fresh is None else fresh + (cached or 0) + (written or 0),
+        input_tokens=None if fresh is None else told_count(fresh + (cached or 0) + (written or 0)),
         cached_input_tokens=cached,
         cache_write_tokens=written,
         output_tokens=told_count(told.get("output_tokens")),

@@ -75,6 +75,7 @@ class StreamedReply:
         usage = as_object(chunk.get("usageMetadata") or {}, "usageMetadata")
         self._last = chunk
         self._around |= _told(chunk, "candidates", "usageMetadata")
+        self._usage.pop("totalTokenCount", None)  # of one event: an earlier one's does not hold for what came since
         self._usage |= _told(usage)  # counts so far, never to be added
         if candidate is not None:
             self._candidate = (self._candidate or {}) | _told(candidate, "content")

@@ -16,7 +16,7 @@ from attrs import frozen
 from rodada.providers.failures import broken_pairs
 from rodada.providers.google_answer import typed_answer
 from rodada.providers.google_schema import wire_schema
-from rodada.providers.json_body import told_count
+from rodada.providers.json_body import told_count, told_output
 from rodada.providers.media import NOTHING, Taken, Takes, taken
 from rodada.providers.paragraphs import Paragraphs
 from rodada.providers.server_tools import OURS, RUN_BY_HOST, ServerTools
@@ -620,10 +620,12 @@ def _name(call: JsonObject) -> str:
 
 def _usage(body: JsonObject) -> Usage:
     told = as_object(body.get("usageMetadata") or {}, "usageMetadata")
+    sent = _sum(told, "promptTokenCount", "toolUsePromptTokenCount")
+    said = _sum(told, "candidatesTokenCount", "thoughtsTokenCount")
     return Usage(
-        input_tokens=_sum(told, "promptTokenCount", "toolUsePromptTokenCount"),
+        input_tokens=sent,
         cached_input_tokens=_sum(told, "cachedContentTokenCount"),
-        output_tokens=_sum(told, "candidatesTokenCount", "thoughtsTokenCount"),
+        output_tokens=told_output(said, sent, told.get("totalTokenCount")),
         reasoning_tokens=_sum(told, "thoughtsTokenCount"),
     )
 
@@ -635,7 +637,7 @@ def _tier(body: JsonObject) -> str | None:
 
 def _sum(told: JsonObject, *names: str) -> int | None:
     counts = [count for name in names if (count := told_count(told.get(name))) is not None]
-    return sum(counts) if counts else None
+    return told_count(sum(counts)) if counts else None
 
 
 def as_object(value: JsonValue, what: str) -> JsonObject:

@@ -5,6 +5,7 @@ could not be sent back as it came.
 
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, clean_text, dump_json, parse_json
+from rodada.statemachine.messages import is_count
 
 
 def read_body(provider: str, content: bytes) -> JsonObject:
@@ -39,7 +40,18 @@ def told_count(value: JsonValue) -> int | None:
     """
     A count of tokens; None where there is none, or what cannot be one.
     """
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if is_count(value) else None
+
+
+def told_output(told: JsonValue, read: int | None, total: JsonValue) -> int | None:
+    """
+    All tokens of output: as told, or what a total has beyond those read where that is more. Some servers count
+    reasoning beside the output, and Gemini tells no count that is zero.
+    """
+    output, whole = told_count(told), told_count(total)
+    if read is None or whole is None or whole < read:
+        return output
+    return max(output or 0, whole - read)
 
 
 def raw_arguments(given: JsonValue) -> str:

@@ -7,7 +7,7 @@ its text are text. Of several choices the first is taken, for only one is asked 
 
 from collections.abc import Mapping
 
-from rodada.providers.json_body import raw_arguments, told_count, told_object, told_text
+from rodada.providers.json_body import raw_arguments, told_count, told_object, told_output, told_text
 from rodada.providers.openai_chat_input import WIRE, called
 from rodada.providers.openai_failures import told_error
 from rodada.providers.openai_request import legal_name
@@ -133,10 +133,11 @@ def _usage(told: JsonValue) -> Usage:
     usage = told_object(told)
     read = told_object(usage.get("prompt_tokens_details"))
     written = told_object(usage.get("completion_tokens_details"))
+    sent = told_count(usage.get("prompt_tokens"))
     return Usage(
-        input_tokens=told_count(usage.get("prompt_tokens")),
+        input_tokens=sent,
         cached_input_tokens=told_count(read.get("cached_tokens")),
         cache_write_tokens=told_count(read.get("cache_write_tokens")),
-        output_tokens=told_count(usage.get("completion_tokens")),
+        output_tokens=told_output(usage.get("completion_tokens"), sent, usage.get("total_tokens")),
         reasoning_tokens=told_count(written.get("reasoning_tokens")),
     )

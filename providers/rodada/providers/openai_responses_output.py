@@ -4,7 +4,7 @@ A body of the Responses API as a turn of the model.
 
 from collections.abc import Iterator, Mapping
 
-from rodada.providers.json_body import raw_arguments, told_count, told_object, told_text
+from rodada.providers.json_body import raw_arguments, told_count, told_object, told_output, told_text
 from rodada.providers.openai_failures import from_told_error, told_error
 from rodada.providers.openai_request import legal_name
 from rodada.providers.openai_responses_input import CALLS, OUTPUTS, WIRE, WITH_OPTIONAL_ID, without_id
@@ -179,10 +179,11 @@ def _piece(item: JsonObject, bound: bool) -> Piece:
 def _usage(told: JsonValue) -> Usage:
     usage = told_object(told)
     read, written = told_object(usage.get("input_tokens_details")), told_object(usage.get("output_tokens_details"))
+    sent = told_count(usage.get("input_tokens"))
     return Usage(
-        input_tokens=told_count(usage.get("input_tokens")),
+        input_tokens=sent,
         cached_input_tokens=told_count(read.get("cached_tokens")),
         cache_write_tokens=told_count(read.get("cache_write_tokens")),
-        output_tokens=told_count(usage.get("output_tokens")),
+        output_tokens=told_output(usage.get("output_tokens"), sent, usage.get("total_tokens")),
         reasoning_tokens=told_count(written.get("reasoning_tokens")),
     )

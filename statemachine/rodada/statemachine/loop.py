@@ -3,6 +3,7 @@ The loop that users touch: a provider, tools, limits; `run`, `start` and `run_sy
 """
 
 import warnings
+from collections import Counter
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -81,9 +82,13 @@ def _tool_list(tools: "Iterable[AnyTool] | ToolList") -> ToolList:
 
 
 def _price_list(given: Iterable[Price]) -> tuple[Price, ...]:
+    _must_be("ToolLoop.prices", given, Iterable)
     prices = tuple(given)
     for price in prices:
         _must_be("ToolLoop.prices", price, Price)
+    for name, count in Counter(price.model for price in prices).items():
+        if count > 1:
+            raise InvalidValue("ToolLoop.prices", f"{name!r:.80} has {count} prices")
     return prices
 
 

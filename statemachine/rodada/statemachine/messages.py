@@ -9,7 +9,7 @@ erased without changing what the machine does.
 import enum
 import hashlib
 from collections.abc import Iterable
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeGuard, cast
 
 from attrs import Factory, field, frozen
 from attrs.converters import optional
@@ -35,8 +35,18 @@ def _check_row(what: str, value: object, kind: type) -> None:
         raise InvalidValue(what, f"takes a tuple of {kind.__name__}, got {value!r:.80}")
 
 
+MOST_TOKENS = 2**53 - 1  # what each reader of JSON holds exactly
+
+
+def is_count(value: object) -> TypeGuard[int]:
+    """
+    Whether it can be a count of tokens.
+    """
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
+
+
 def _check_count(what: str, value: object) -> None:
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+    if value is not None and not is_count(value):
         raise InvalidValue(what, f"takes a number of tokens or None, got {value!r:.80}")
 
 

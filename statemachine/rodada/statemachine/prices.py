@@ -52,9 +52,8 @@ class Price:
         read = self.input if self.cached_input is None else self.cached_input
         write = self.input if self.cache_write is None else self.cache_write
         fresh = max(0, usage.input_tokens - cached - written)
-        return (
-            fresh * self.input + cached * read + written * write + usage.output_tokens * self.output
-        ) / TOKENS_PRICED
+        parts = ((fresh, self.input), (cached, read), (written, write), (usage.output_tokens, self.output))
+        return _rounded(sum(tokens * float(price) for tokens, price in parts) / TOKENS_PRICED)
 
 
 def cost_of(turn: ModelTurn, prices: tuple[Price, ...]) -> float | None:
@@ -63,6 +62,21 @@ def cost_of(turn: ModelTurn, prices: tuple[Price, ...]) -> float | None:
     """
     fitting = [price for price in prices if turn.model.startswith(price.model)]
     return max(fitting, key=lambda price: len(price.model)).of(turn.usage) if fitting else None
+
+
+def added(cost: float, more: float) -> float:
+    """
+    Two costs together.
+    """
+    return _rounded(cost + more)
+
+
+def _rounded(amount: float) -> float:
+    """
+    An amount as the decimal that it is, so that what meets a limit exactly has met it: eight times 0.1 is 0.8. JSON has
+    no infinity.
+    """
+    return min(float(f"{amount:.14g}"), sys.float_info.max)
 
 
 def _check_text(what: str, value: object) -> None:

@@ -24,7 +24,7 @@ from rodada.statemachine.messages import (
     UserMessage,
 )
 from rodada.statemachine.plan import Plan
-from rodada.statemachine.prices import Price, cost_of
+from rodada.statemachine.prices import Price, added, cost_of
 from rodada.statemachine.progress import Progress, progress_of
 from rodada.statemachine.states import ENDS, Reason, RunStatus, State
 from rodada.statemachine.stored_media import SINCE, media_apart, media_inside
@@ -371,4 +371,4 @@ def cost_with(run: Run, turn: ModelTurn) -> float | None:
     What all turns so far cost, this one included; None where that is not known.
     """
     cost = cost_of(turn, run.prices)
-    return None if run.cost is None or cost is None else run.cost + cost
+    return None if run.cost is None or cost is None else added(run.cost, cost)

@@ -3,7 +3,7 @@ The start of a tool call: what the toolbox makes of its request, and what the to
 """
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from rodada.statemachine.drivers.ports import Ports
 from rodada.statemachine.drivers.tool_run import ToolRun, failed
@@ -42,6 +42,16 @@ def _setting(request: ToolRequest, run: Run, ports: Ports, mono_ms: int, cancel:
         call_id=request.id,
         origin=run.origin,
         context=ports.context,
-        deadline=None if left is None else ports.clock.now() + timedelta(seconds=left),
+        deadline=None if left is None else _later(ports.clock.now(), left),
         cancel=cancel,
     )
+
+
+def _later(now: datetime, seconds: float) -> datetime | None:
+    """
+    A moment after now; None where no date can say it, so far off is it.
+    """
+    try:
+        return now + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
