@@ -18,6 +18,7 @@ from rodada.providers.anthropic_client import (
     sends_events,
     timeout_of,
 )
+from rodada.providers.anthropic_failures import from_sdk, told_in_stream
 from rodada.providers.anthropic_history import AnthropicHistory
 from rodada.providers.anthropic_import import from_messages
 from rodada.providers.anthropic_stream import StreamedMessage
@@ -35,7 +36,7 @@ from rodada.providers.anthropic_wire import (
 )
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, fields_of_option, find_key, need_sdk
-from rodada.providers.failures import code_of, from_answer, from_transport, short
+from rodada.providers.failures import short
 from rodada.providers.history import History
 from rodada.providers.ready_bytes import sending
 from rodada.providers.request_size import check_size
@@ -44,41 +45,25 @@ from rodada.providers.server_tools import TOOLS_ELSEWHERE, checked_server_tools,
 from rodada.providers.sse import PATIENCE, event_data, read_on
 from rodada.providers.told_type import in_words
 from rodada.statemachine.errors import (
-    ProviderAuthentication,
     ProviderError,
     ProviderGarbled,
-    ProviderQuota,
     ProviderRejected,
     ProviderTimeout,
     ProviderUnreachable,
 )
-from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, parse_json
+from rodada.statemachine.jsontext import JsonError, JsonValue, parse_json
 from rodada.statemachine.messages import ModelTurn
 from rodada.statemachine.ports import Watch
 from rodada.statemachine.request import ModelRequest
 
 if TYPE_CHECKING:
     import httpx2
-    from anthropic import APIStatusError
     from anthropic.resources import AsyncMessages
 
 __all__ = ["Anthropic", "from_messages", "to_messages"]
 
 NAME = "Anthropic"
 KEY_VARIABLES = ("ANTHROPIC_API_KEY",)
-SPENT = frozenset({"enforced_spend_limit_reached", "contract_spend_limit_reached"})
-STATUSES = {  # that an error within a stream would have had as an answer
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
 CACHE = {"type": "ephemeral"}
 ELSEWHERE = {
     "model": "give it as the first argument",
@@ -259,7 +244,7 @@ class Anthropic:
             raise
         except Exception as error:  # noqa: BLE001
             # not chained: see `_send`
-            raise _failure(error, self._key) from None
+            raise from_sdk(error, self._key) from None
 
     async def _put_together(self, reply: _StreamedReply, request: ModelRequest, watch: Watch) -> ModelTurn:
         try:
@@ -285,7 +270,7 @@ class Anthropic:
         if not isinstance(event, dict):
             raise NotAMessage("an event is no object")
         if event.get("type") == "error":
-            raise _told_in_stream(event, reply, self._key)
+            raise told_in_stream(event, reply.http_response.headers, reply.request_id, self._key)
         delta = streamed.add(event)
         if delta is not None:
             watch(delta)
@@ -299,7 +284,7 @@ class Anthropic:
             raise ProviderTimeout(WIRE, f"no answer within {seconds} s") from None
         except Exception as error:  # noqa: BLE001
             # whatever the SDK raises; not chained, for its exceptions hold the request with key and content
-            raise _failure(error, self._key) from None
+            raise from_sdk(error, self._key) from None
 
 
 def _cached(options: dict[str, object]) -> dict[str, object]:
@@ -313,56 +298,3 @@ def _cached(options: dict[str, object]) -> dict[str, object]:
 
 def _is_manual(thinking: object) -> bool:
     return isinstance(thinking, Mapping) and cast(Mapping[str, object], thinking).get("type") == "enabled"
-
-
-def _failure(error: Exception, key: str) -> ProviderError:
-    import anthropic
-
-    if isinstance(error, anthropic.APIStatusError):
-        return _refusal(error, key)
-    cause = error.__cause__ if isinstance(error, anthropic.APIConnectionError) else error
-    found = from_transport(WIRE, cause) if isinstance(cause, Exception) else None
-    if found is not None:
-        return found
-    if isinstance(error, anthropic.APITimeoutError):
-        return ProviderTimeout(WIRE, "no answer in time")
-    if isinstance(error, anthropic.APIConnectionError):
-        return ProviderUnreachable(WIRE, f"the connection failed ({type(cause).__name__})")
-    kind = ProviderAuthentication if isinstance(error, anthropic.CredentialsError) else ProviderRejected
-    return kind(WIRE, f"the request cannot be sent: {type(error).__name__}: {short(str(error), key)}")
-
-
-def _kind_of(code: str | None, type_: str | None) -> type[ProviderError] | None:
-    """
-    The class of an error that its status alone would not give: the account is empty, so waiting does not help.
-    """
-    return ProviderQuota if code in SPENT or type_ == "billing_error" else None
-
-
-def _told_in_stream(event: JsonObject, reply: _StreamedReply, key: str) -> ProviderError:
-    error = event.get("error")
-    told = error if isinstance(error, dict) else JsonObject()
-    kind, details = str(told.get("type")), told.get("details")
-    code = code_of(details.get("error_code") if isinstance(details, dict) else None, kind, secret=key)
-    return from_answer(
-        WIRE,
-        STATUSES.get(kind, 500),
-        short(str(told.get("message") or "an error within the stream"), key),
-        reply.http_response.headers,
-        kind=_kind_of(code, kind),
-        code=code,
-        request_id=reply.request_id,
-    )
-
-
-def _refusal(error: "APIStatusError", key: str) -> ProviderError:
-    code = code_of(error.error_code, error.type, secret=key)
-    return from_answer(
-        WIRE,
-        error.status_code,
-        short(error.api_message or f"HTTP {error.status_code}", key),
-        error.response.headers,
-        kind=_kind_of(code, error.type),
-        code=code,
-        request_id=error.request_id,
-    )

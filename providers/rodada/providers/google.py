@@ -14,7 +14,7 @@ from attrs import frozen
 
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, find_key, need_sdk, refuse_beside_client
-from rodada.providers.google_failures import failure, request_id_of
+from rodada.providers.google_failures import from_sdk, request_id_of
 from rodada.providers.google_hearing import Hearing
 from rodada.providers.google_history import Fitted, GoogleHistory
 from rodada.providers.google_import import from_messages
@@ -230,7 +230,7 @@ class Google:
             raise
         except Exception as error:  # noqa: BLE001 - every foreign failure becomes one of ours
             # The vendor's exception may quote headers or the key, so it is not chained.
-            raise failure(error, self._key) from None
+            raise from_sdk(error, self._key) from None
         return response.sdk_http_response
 
     def _settings(self, body: JsonObject, seconds: float | None) -> "GenerateContentConfig":

@@ -64,7 +64,7 @@ class _Opened:
     headers: Mapping[str, str]
 
 
-def failure(error: Exception, key: str) -> ProviderError:
+def from_sdk(error: Exception, key: str) -> ProviderError:
     """
     The error for whatever the SDK raised.
     """
