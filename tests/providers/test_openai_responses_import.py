@@ -8,7 +8,7 @@ from openai.types.responses import ResponseFunctionToolCall, ResponseReasoningIt
 from rodada.providers.openai_responses import from_messages, to_messages
 from rodada.statemachine import Exchange, Media, MediaLink, Part, Status, Text, UserMessage
 from rodada.statemachine.errors import AmbiguousResult, UnreadableMessages
-from rodada.statemachine.jsontext import JsonObject, JsonValue
+from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from support.imports import kinds, told
 
 PNG = Media.of(b"\x89PNG\r\n\x1a\n", "image/png")
@@ -171,13 +171,15 @@ def test_what_is_at_an_address_is_a_link_to_it(part: JsonObject, link: MediaLink
         ({"type": "computer_call", "call_id": "a"}, ["1 unknown_part computer_call"]),
         ({"type": "web_search_call"}, ["1 unknown_part web_search_call"]),
         (THOUGHT, ["1 blank"]),
-        (call("a", name=""), ["1 unknown_part a call without a name", "1 blank"]),
+        (call("a", name=""), ["1 unknown_part a call without a name"]),
+        ({"role": "assistant", "content": []}, ["1 blank"]),
+        ({"type": "compaction", "id": "cmp_1", "encrypted_content": "x"}, ["1 unknown_part compaction", "1 blank"]),
         (user(image("http://example.com/a.png")), ["1 told_in_words input_image"]),
         (user({"type": "input_text", "text": "so"}, {"type": "input_audio"}), ["1 unknown_part input_audio"]),
         (says("so", at="noon"), ["1 unknown_fields at"]),
         ({"role": "assistant", "content": [{"type": "input_text", "text": "so"}]}, []),
         ({"role": "assistant", "content": [{"type": "refusal", "refusal": "I will not."}]}, []),
-        ({"role": "assistant", "content": [{"type": "audio"}]}, ["1 unknown_part audio", "1 blank"]),
+        ({"role": "assistant", "content": [{"type": "audio"}]}, ["1 unknown_part audio"]),
         (
             {"role": "user", "content": [{"type": "input_image", "image_url": "u", "detail": "low"}]},
             ["1 told_in_words input_image"],
@@ -193,6 +195,33 @@ def test_an_item_of_the_vendors_tools_that_is_stored_twice_stands_once() -> None
     found = from_messages([HI, searched, searched, says("so")])
 
     assert ["2 unknown_part web_search_call"] == kinds(found)
+
+
+PAINTED: JsonObject = {"type": "image_generation_call", "id": "ig_1", "status": "completed"}
+SEARCHED: JsonObject = {"type": "web_search_call", "id": "ws_1"}
+
+
+@pytest.mark.parametrize("left_out", [PAINTED, SEARCHED, says("", content=[])])
+def test_where_something_is_left_out_nothing_stays_that_its_reasoning_binds(left_out: JsonObject) -> None:
+    found = from_messages([HI, SEARCHED, says("so"), HI, says("it"), THOUGHT, left_out, call("a", id="fc_1")])
+
+    assert [HI, SEARCHED, says("so"), HI, says("it"), call("a")] == to_messages(found.conversation)[:-1]
+    assert "5 unbound_part reasoning" in kinds(found)
+
+
+def test_hidden_reasoning_that_is_left_out_is_named_and_not_told() -> None:
+    found = from_messages([HI, THOUGHT, PAINTED, says("so", id="msg_1")])
+
+    assert {"1 unbound_part reasoning": "", "2 unknown_part image_generation_call": dump_json(PAINTED)} == dict(
+        zip(kinds(found), [each.content for each in found.report], strict=True)
+    )
+
+
+def test_what_the_vendors_tools_gave_is_in_the_report_where_no_words_follow() -> None:
+    found = from_messages([HI, THOUGHT, SEARCHED])
+
+    assert ["1 blank", "2 unknown_part web_search_call"] == kinds(found)
+    assert ["", dump_json(SEARCHED)] == [each.content for each in found.report]
 
 
 def test_f025_an_output_without_an_id() -> None:

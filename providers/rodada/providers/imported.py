@@ -28,6 +28,7 @@ class ChangeKind(enum.Enum):
     SYSTEM_TEXT = "system_text"
     BLANK = "blank"
     UNKNOWN_PART = "unknown_part"
+    UNBOUND_PART = "unbound_part"
     UNKNOWN_FIELDS = "unknown_fields"
     TOLD_IN_WORDS = "told_in_words"
     MENDED_TEXT = "mended_text"
@@ -46,6 +47,7 @@ DONE: Mapping[ChangeKind, str] = {
     ChangeKind.SYSTEM_TEXT: "instructions are no part of a conversation: left out, give them to the loop",
     ChangeKind.BLANK: "it says nothing and asks for nothing: left out",
     ChangeKind.UNKNOWN_PART: "the wire takes no such part here: left out",
+    ChangeKind.UNBOUND_PART: "another part of its turn was left out, without which the wire refuses this one: left out",
     ChangeKind.UNKNOWN_FIELDS: "the wire takes no such fields here, or a conversation has no place for them: left out",
     ChangeKind.TOLD_IN_WORDS: "the content is elsewhere, or of a kind of its own: told to the model as JSON",
     ChangeKind.MENDED_TEXT: "lone surrogates, which no wire can carry, were replaced",

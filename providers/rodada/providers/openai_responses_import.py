@@ -23,12 +23,12 @@ from rodada.providers.import_reading import (
     unreadable,
 )
 from rodada.providers.import_steps import Call, Result, Said, Step, Turn
-from rodada.providers.imported import Change, Imported
+from rodada.providers.imported import Change, ChangeKind, Imported
 from rodada.providers.importing import UNANSWERED, Source, repaired
 from rodada.providers.openai_request import heard_parts
 from rodada.providers.openai_responses_input import CALLS, OUTPUTS, WIRE
 from rodada.providers.openai_responses_output import asked_arguments, pieces_of, visible_text
-from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
+from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json, kept_object
 from rodada.statemachine.media_types import PDF, TOLD_BY_BYTES, type_of_url
 from rodada.statemachine.messages import Media, MediaLink, Part, Text
 
@@ -81,26 +81,21 @@ def _steps(messages: object) -> Iterator[Step | Change]:
     hosted: set[str] = set()
     for place, item, mended in read_messages(WIRE, messages):
         yield from mended
-        if _kind(item) in HOSTED:  # the vendor wants each once, and under its id
-            item_id = item.get("id")
-            if not isinstance(item_id, str) or item_id in hosted:
-                yield left_out(place, item)
-                continue
-            hosted.add(item_id)
         read.append((place, item))
     for by_model, group in groupby(read, _is_of_model):
         if by_model:
-            yield from _turn(group)
+            yield from _turn(group, hosted)
         else:
             yield from chain.from_iterable(starmap(_other, group))
 
 
 def _is_of_model(read: tuple[Place, JsonObject]) -> bool:
+    """
+    Whether an item stands in a turn. One of an unknown kind does, for what is left out there is missed.
+    """
     _, item = read
     kind = _kind(item)
-    if kind == "message":
-        return item.get("role") == "assistant"
-    return kind in FIELDS or kind in HOSTED
+    return item.get("role") == "assistant" if kind == "message" else kind not in OUTPUTS
 
 
 def _kind(item: JsonObject) -> str:
@@ -112,11 +107,8 @@ def _kind(item: JsonObject) -> str:
 
 
 def _other(place: Place, item: JsonObject) -> Iterator[Step | Change]:
-    kind = _kind(item)
-    if kind in OUTPUTS:
+    if _kind(item) in OUTPUTS:
         yield from _result(place, item)
-    elif kind != "message":
-        yield left_out(place, item)
     elif item.get("role") == "user":
         _, others = kept(place, item, ("type", "role", "content", "id", "status"))
         parts, changes = parted(each for at, part in _content(place, item, "content") for each in _parts(at, part))
@@ -188,34 +180,65 @@ def _result(place: Place, item: JsonObject) -> Iterator[Step | Change]:
 # The model
 
 
-def _turn(items: Iterable[tuple[Place, JsonObject]]) -> Iterator[Step | Change]:
-    first: Place | None = None
-    native: list[JsonObject] = []
+def _turn(items: Iterable[tuple[Place, JsonObject]], hosted: set[str]) -> Iterator[Step | Change]:
+    kept: list[tuple[Place, JsonObject]] = []
     calls: list[Call] = []
+    whole = True
     for place, item in items:
-        found, changes = _item(place, item)
-        first = first or place
+        found, changes = _item(place, item, hosted)
         yield from changes
         if found is None:
+            whole = False
             continue
-        native.append(found)
+        kept.append((place, found))
         if found["type"] in CALLS:
             call_id = id_at(place.inside("call_id"), found.get("call_id"))
             name = text_at(place.inside("name"), found.get("name"))
             raw = asked_arguments(found)
             yield from unreadable(place, raw) if found["type"] == "function_call" else ()
             calls.append(Call(place, call_id, name, raw))
-    if first is not None:
-        yield Turn(first, visible_text(native), tuple(calls), pieces_of(native))
+    if not kept:
+        return
+    native, changes = ([item for _, item in kept], ()) if whole else _unbound(kept)
+    yield from changes
+    turn = Turn(kept[0][0], visible_text(native), tuple(calls), pieces_of(native))
+    if turn.is_blank:
+        yield from (left_out(place, item) for place, item in kept if item["type"] in HOSTED and item in native)
+    yield turn
 
 
-def _item(place: Place, item: JsonObject) -> tuple[JsonObject | None, Iterable[Change]]:
+def _unbound(kept: Sequence[tuple[Place, JsonObject]]) -> tuple[list[JsonObject], Iterable[Change]]:
     """
-    An item of a turn in the form in which the wire takes it back; None for one that it would refuse.
+    The items of a turn of which something was left out: without reasoning, to which each item is bound that follows it.
     """
-    kind = _kind(item)
-    if kind in HOSTED:
+    items = [item for _, item in kept]
+    if all(item["type"] != "reasoning" for item in items):
+        return items, ()
+    bare: list[JsonObject] = []
+    changes: list[Change] = []
+    for (place, item), piece in zip(kept, pieces_of(items), strict=True):
+        if item["type"] == "compaction":  # it stands for all that was before it
+            bare.append(item)
+        elif piece.bare is not None:
+            bare.append(kept_object(piece.bare))
+        else:
+            kind = str(item["type"])
+            told = "" if kind == "reasoning" else dump_json(item)
+            changes.append(place.change(ChangeKind.UNBOUND_PART, kind, told))
+    return bare, changes
+
+
+def _item(place: Place, item: JsonObject, hosted: set[str]) -> tuple[JsonObject | None, Iterable[Change]]:
+    """
+    An item of a turn in the form in which the wire takes it back; None for one that it would refuse. `hosted` are the
+    ids of the vendor's own tools so far.
+    """
+    kind, item_id = _kind(item), item.get("id")
+    if kind in HOSTED and isinstance(item_id, str) and item_id not in hosted:  # it wants each once, and under its id
+        hosted.add(item_id)
         return item, ()
+    if kind not in FIELDS:
+        return None, [left_out(place, item)]
     if kind in CALLS and not text_at(place.inside("name"), item.get("name")):
         return None, [left_out(place, item, "a call without a name")]
     if kind == "reasoning" and not isinstance(item.get("summary", []), list):
@@ -229,7 +252,9 @@ def _item(place: Place, item: JsonObject) -> tuple[JsonObject | None, Iterable[C
     if kind != "message":
         return found, others
     found["content"], changes = _said_parts(place.inside("content"), item.get("content"))
-    return (found if found["content"] != [] else None), [*others, *changes]
+    if found["content"] == []:
+        return None, [*others, *(changes or [place.change(ChangeKind.BLANK)])]
+    return found, [*others, *changes]
 
 
 def _is_good(name: str, value: JsonValue) -> bool:
