@@ -16,10 +16,23 @@ from pathlib import Path
 import pytest
 
 from rodada.cli import answering
+from rodada.cli.view import View
 from rodada.providers import loopback
 from rodada.providers.loopback import WireName
 from rodada.providers.scripted import Scripted
-from rodada.statemachine import LANGUAGES, Conversation, Exchange, Limits, Media, Status, Text, UserMessage
+from rodada.statemachine import (
+    ENGLISH,
+    LANGUAGES,
+    Conversation,
+    Exchange,
+    Limits,
+    Media,
+    Notice,
+    Status,
+    Text,
+    UserMessage,
+    audience,
+)
 from rodada.statemachine.drivers.background import run_in_background
 from support.command_line import Desk, asks
 
@@ -189,7 +202,24 @@ def test_nobody_can_approve_here_so_the_call_is_denied(desk: Desk) -> None:
     [_, exchange, _] = kept(desk.folder / "c.json").entries
     assert isinstance(exchange, Exchange)
     assert exchange.results[0].status is Status.DENIED
-    assert "nobody can approve calls on this command line" in exchange.results[0].text
+    assert exchange.results[0].text == ENGLISH.nobody_asked
+
+
+def test_a_call_is_denied_whatever_becomes_of_the_view(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(view: View, notice: Notice) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(View, "show", full)
+    assert desk.run(asks("pay", kg=5), {"text": "not paid"}).code == 0
+
+
+def test_each_of_more_calls_than_a_watcher_can_be_told_of_is_denied(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audience, "LONGEST_QUEUE", 2)
+    many = {"calls": [{"name": "pay", "arguments": {"kg": kg}} for kg in range(5)]}
+    said = desk.run(many, {"text": "not paid"}, options=("--json",))
+    assert (said.code, [call["status"] for call in said.json["calls"]]) == (0, ["denied"] * 5)
 
 
 def test_tools_may_be_a_module_of_the_working_directory(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,14 @@ def test_the_english_sentences() -> None:
     )
     assert ENGLISH.denied_by("ana", "Too heavy.") == "Not executed: denied by ana. Too heavy."
     assert ENGLISH.denied_by("{by}", "") == "Not executed: denied by {by}."
+
+
+@every_language
+def test_what_the_engine_denies_itself_is_told_in_the_language_of_the_run_and_names_nobody(wording: Wording) -> None:
+    not_executed = wording.not_executed.partition(":")[0]
+    for text in (wording.expired, wording.nobody_asked):
+        assert wording.denied_by("", text) == text
+        assert text.startswith(f"{not_executed}: ")
     assert ENGLISH.timed_out_after(2.50) == (
         "Timed out after 2.5 s: it may have taken effect, and its result is not known."
     )

@@ -113,9 +113,9 @@ def _ready(asked: Asked) -> _Ready:
             clock=clock,
             stream=asked.stream,
         )
-        return _Ready(
-            loop.start(parts_of(asked.message, asked.attached), conversation=conversation), loop, clock, history
-        )
+        # Not by whoever watches: a view may fail, and a watcher may miss a question.
+        live = loop.start(parts_of(asked.message, asked.attached), conversation=conversation, asks=False)
+        return _Ready(live, loop, clock, history)
     except WrongUse:
         raise
     except LoopError as error:

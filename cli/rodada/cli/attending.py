@@ -3,7 +3,6 @@ Waiting for a run beside its event loop, so that Ctrl-C is heard even while a to
 """
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,14 +11,13 @@ from attrs import field, frozen
 from rodada.cli.ending import POOL
 from rodada.cli.interrupts import Interrupts, News
 from rodada.cli.stop_clock import StopClock
-from rodada.statemachine import ApprovalAsked, LiveRun, Notice, Outcome, ToolLoop
+from rodada.statemachine import LiveRun, Notice, Outcome, ToolLoop
 from rodada.statemachine.drivers.background import background_loop
-from rodada.statemachine.errors import InvalidValue, NotEntered
+from rodada.statemachine.errors import NotEntered
 
 Show = Callable[[Notice], None]
 
 SETTLING_SECONDS = 0.5
-DENIED_BY, DENIED_BECAUSE = "rodada run", "nobody can approve calls on this command line"
 
 
 @frozen(eq=False)
@@ -94,7 +92,3 @@ class Attended:
         async for notice in notices:
             self.seen.append(notice)
             self.show(notice)
-            if isinstance(notice, ApprovalAsked):
-                # A cancel may have withdrawn the question.
-                with contextlib.suppress(InvalidValue):
-                    self.live.deny(notice.id, by=DENIED_BY, reason=DENIED_BECAUSE)

@@ -115,7 +115,7 @@ class ApprovalDecided(Event):
     Attributes:
         id: the request.
         yes: approved, or denied.
-        by: who, by the host's own authentication; never taken from the model.
+        by: who, by the host's own authentication, never taken from the model; "" is the engine itself, which denies.
         via: through which channel.
         reason: their words.
     """

@@ -163,24 +163,35 @@ class ToolLoop(Generic[T_co]):
 
     @overload
     def start(
-        self, message: str | Iterable[Part], *, output_type: type[T], **options: Unpack[RunOptions]
+        self, message: str | Iterable[Part], *, output_type: type[T], asks: bool = True, **options: Unpack[RunOptions]
     ) -> LiveRun[T]: ...
     @overload
     def start(
-        self, message: str | Iterable[Part], *, output_type: None = None, **options: Unpack[RunOptions]
+        self,
+        message: str | Iterable[Part],
+        *,
+        output_type: None = None,
+        asks: bool = True,
+        **options: Unpack[RunOptions],
     ) -> LiveRun[T_co]: ...
     def start(
-        self, message: str | Iterable[Part], *, output_type: type[object] | None = None, **options: Unpack[RunOptions]
+        self,
+        message: str | Iterable[Part],
+        *,
+        output_type: type[object] | None = None,
+        asks: bool = True,
+        **options: Unpack[RunOptions],
     ) -> LiveRun[Any]:
         """
         A run to be owned by an `async with` block, where it can be watched, cancelled and approved. What is given
-        beside the message holds for this run only.
+        beside the message holds for this run only. With `asks=False` nobody can be asked in it, as in `run`: a call
+        that needs approval is denied, whether or not somebody watches.
 
         Raises:
             InvalidValue: a blank message, an option that no run has, or tools or an output type as in `ToolLoop`.
             NotSupported: streaming of a provider that cannot stream.
         """
-        return self._begun(message, output_type, options, asks=True)
+        return self._begun(message, output_type, options, asks=asks)
 
     def _begun(
         self, message: str | Iterable[Part], output_type: type[object] | None, options: RunOptions, *, asks: bool

@@ -30,8 +30,8 @@ class Wording:
         language: a tag such as "en".
         not_executed: result of a request that was never started; `{because}`.
         denied: result of a request that somebody denied; `{by}`, `{why}`.
-        expired: why it was denied where nobody decided in time.
-        nobody_asked: why it was denied where nobody can be asked.
+        expired: result of a request that was not approved in time.
+        nobody_asked: result of a request that needs approval where nobody can be asked.
         interrupted: result of a call that was started and cut off.
         interrupted_read: the same for a call that only reads.
         timed_out: result of a call that took longer than it may; `{seconds}`.
@@ -90,9 +90,9 @@ class Wording:
 
     def denied_by(self, who: str, why: str) -> str:
         """
-        What the model is told of a request that somebody denied.
+        What the model is told of a request that somebody denied; of one that the engine denied itself, `why` alone.
         """
-        return self.denied.format(by=who, why=why).strip()
+        return self.denied.format(by=who, why=why).strip() if who else why
 
     def timed_out_after(self, seconds: float) -> str:
         """
@@ -140,8 +140,8 @@ ENGLISH = Wording(
     language="en",
     not_executed="Not executed: {because}. It never started and had no effect.",
     denied="Not executed: denied by {by}. {why}",
-    expired="Nobody decided in time.",
-    nobody_asked="Nobody can be asked in this run.",
+    expired="Not executed: it was not approved in time.",
+    nobody_asked="Not executed: it needs an approval, and nobody can be asked in this run.",
     interrupted="Interrupted while it was running: it may have taken effect, and its result is not known.",
     interrupted_read="Interrupted while it was running. It only reads, so it may simply be asked again.",
     timed_out="Timed out after {seconds} s: it may have taken effect, and its result is not known.",
@@ -173,8 +173,8 @@ PORTUGUESE = Wording(
     language="pt",
     not_executed="Não executado: {because}. Nunca começou e não teve efeito.",
     denied="Não executado: negado por {by}. {why}",
-    expired="Ninguém decidiu a tempo.",
-    nobody_asked="Ninguém pode ser consultado nesta execução.",
+    expired="Não executado: não foi aprovado a tempo.",
+    nobody_asked="Não executado: precisa de aprovação, e ninguém pode ser consultado nesta execução.",
     interrupted="Interrompido durante a execução: pode ter tido efeito, e o resultado não é conhecido.",
     interrupted_read="Interrompido durante a execução. É só uma leitura: pode ser pedida de novo.",
     timed_out="Tempo esgotado após {seconds} s: pode ter tido efeito, e o resultado não é conhecido.",
@@ -206,8 +206,8 @@ SPANISH = Wording(
     language="es",
     not_executed="No ejecutado: {because}. Nunca empezó y no tuvo efecto.",
     denied="No ejecutado: denegado por {by}. {why}",
-    expired="Nadie decidió a tiempo.",
-    nobody_asked="En esta ejecución no se puede preguntar a nadie.",
+    expired="No ejecutado: no se aprobó a tiempo.",
+    nobody_asked="No ejecutado: necesita aprobación, y en esta ejecución no se puede preguntar a nadie.",
     interrupted="Interrumpido durante la ejecución: puede haber tenido efecto, y el resultado no se conoce.",
     interrupted_read="Interrumpido durante la ejecución. Solo lee: se puede pedir de nuevo.",
     timed_out="Tiempo agotado tras {seconds} s: puede haber tenido efecto, y el resultado no se conoce.",

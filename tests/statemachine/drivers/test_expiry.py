@@ -103,7 +103,7 @@ def test_in_a_run_it_is_denied_in_the_engines_words_and_the_rest_goes_on() -> No
 
     outcome, asked = play(scene)
     assert statuses(outcome) == [("a", Status.DENIED), ("b", Status.SUCCEEDED)]
-    assert outcome.calls[0].text == "Not executed: denied by the engine. Nobody decided in time."
+    assert outcome.calls[0].text == "Not executed: it was not approved in time."
     assert [(notice.approvals, notice.requester_counts, notice.within) for notice in asked] == [
         (1, False, 60.0),
         (1, False, 3600.0),

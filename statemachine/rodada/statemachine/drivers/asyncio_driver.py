@@ -49,7 +49,6 @@ from rodada.statemachine.step import Step, move
 from rodada.statemachine.time_left import seconds_for_call, seconds_left
 from rodada.statemachine.watching import ApprovalAsked, StepTaken, ToolEnded, ToolStarted, never_run, turn_ended
 
-ENGINE = "the engine"
 Listen = Callable[[Notice], None]
 
 
@@ -196,10 +195,13 @@ class AsyncioDriver:
         )
         self._tell(asked)
         if not self._ports.asks:
-            self.post(ApprovalDecided(request.id, False, ENGINE, "nobody asked", self.run.wording.nobody_asked))
+            self._deny(request.id, "nobody asked", self.run.wording.nobody_asked)
 
     def _expired(self, request_id: str) -> None:
-        self.post(ApprovalDecided(request_id, False, ENGINE, "expired", self.run.wording.expired))
+        self._deny(request_id, "expired", self.run.wording.expired)
+
+    def _deny(self, request_id: str, via: str, told: str) -> None:
+        self.post(ApprovalDecided(request_id, False, "", via, told))
 
     def _spawn(self, order: Order, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work, name=f"rodada {type(order).__name__}")
