@@ -82,6 +82,19 @@ def test_a_message_is_one_bounded_line_without_secrets() -> None:
 
 
 @pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("Cannot fetch https://host/a.png?sig=S&x=1. Status 404.", "Cannot fetch https://host/a.png?*** Status 404."),
+        ("fetch 'https://host/a?S', then gs://b/c#S", "fetch 'https://host/a?*** then gs://b/c?***"),
+        ('{"url":"https://host/a/b?sig=S\'S"} is wrong?', '{"url":"https://host/a/b?***"} is wrong?'),
+        ("See https://host/docs, please?", "See https://host/docs, please?"),
+    ],
+)
+def test_a_message_shows_no_query_of_an_address(told: str, shown: str) -> None:
+    assert short(told) == shown
+
+
+@pytest.mark.parametrize(
     ("told", "code"),
     [(("a", "b"), "a"), ((None, "b"), "b"), (({"x": 1}, ["y"], 7, "", "b"), "b"), ((None, {"x": 1}), None)],
 )

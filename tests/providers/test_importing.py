@@ -3,6 +3,7 @@ What is repaired in stored histories, whatever their wire, and that every repair
 """
 
 from functools import partial
+from time import process_time
 
 import pytest
 from attrs import evolve
@@ -11,6 +12,7 @@ from rodada.providers.import_reading import Place
 from rodada.providers.import_steps import Call, Result, Said, Step, Turn
 from rodada.providers.imported import Change, ChangeKind, Imported
 from rodada.providers.importing import UNANSWERED, Source, repaired
+from rodada.providers.media import put_back, retold
 from rodada.statemachine import (
     Exchange,
     Media,
@@ -310,6 +312,16 @@ def test_a_line_that_tells_of_something_else_is_a_text(told: str) -> None:
     found = imported(said(), asks("a"), gives("a", f"\n[{told}; shown after the results]\n"), Said(NOWHERE, (link,)))
 
     assert UserMessage("message_2", (link,)) == found.conversation.entries[2]
+
+
+@pytest.mark.parametrize("like", ["/", "a/", "a/b", ": /"])
+def test_a_result_that_only_begins_like_a_line_is_read_in_one_go(like: str) -> None:
+    began = process_time()
+    parts = (Text("\n[" + like * 50_000),)
+
+    assert retold(parts[0].text, [PNG]) == (*parts, PNG)
+    assert put_back([parts], [PNG]) is None
+    assert process_time() - began < 10  # minutes, where the end is sought from each character
 
 
 @pytest.mark.parametrize("behind", [(PNG, PNG), (PNG, Text("see")), (Media.of(b"GIF89a", "image/gif"),)])

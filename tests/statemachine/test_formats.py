@@ -4,6 +4,7 @@ older one holds is written in the newest.
 """
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from rodada.statemachine.conversation import VERSION as NEWEST_CONVERSATION
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import FormatError
 from rodada.statemachine.events import DeadlinePassed, Failure
-from rodada.statemachine.jsontext import JsonObject
+from rodada.statemachine.jsontext import JsonObject, JsonValue
 from rodada.statemachine.messages import Exchange, Media, MediaLink, Status, Stop, Text, UserMessage
 from rodada.statemachine.orders import AskApproval, AskModel, StartTool, StopTool, orders
 from rodada.statemachine.run import FORMAT as RUN
@@ -175,6 +176,43 @@ def test_a_later_version_is_refused_by_name(version: str) -> None:
         Run.from_json({**stored("run-1.json"), "format": f"{RUN}/{version}"})
     with pytest.raises(FormatError, match=rf"{CONVERSATION}/{version} is later than {CONVERSATION}/2"):
         Conversation.from_json({**stored("conversation-1.json"), "format": f"{CONVERSATION}/{version}"})
+
+
+def places(value: JsonValue, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """
+    Where something stands in a document.
+    """
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inside:
+        yield (*path, key)
+        yield from places(each, (*path, key))
+
+
+def put(document: JsonValue, path: tuple[str | int, ...], value: JsonValue) -> JsonValue:
+    """
+    The document with something else there. What it holds is never walked.
+    """
+    if not path:
+        return value
+    key, *inner = path
+    if isinstance(document, dict):
+        return {**document, str(key): put(document[str(key)], tuple(inner), value)}
+    assert isinstance(document, list)
+    return [put(each, tuple(inner), value) if at == key else each for at, each in enumerate(document)]
+
+
+@pytest.mark.parametrize("name", ["conversation-2-media.json", "run-1-ended.json", "run-2.json"])
+def test_what_is_nested_too_deeply_to_be_shown_is_refused_wherever_it_stands(name: str) -> None:
+    kind: type[Conversation] | type[Run] = Conversation if name.startswith("conversation") else Run
+    document = stored(name)
+    deep: JsonValue = []
+    for _ in range(100_000):
+        deep = [deep]
+    for path in places(document):
+        with pytest.raises(FormatError, match=r"^\$"):
+            kind.from_json(put(document, path, deep))
+    while isinstance(deep, list) and deep:
+        deep = deep.pop()
 
 
 def test_one_format_is_not_read_as_another() -> None:

@@ -3,6 +3,7 @@ Entries check themselves when they are built: one that exists is legal.
 """
 
 import base64
+import os
 from pathlib import Path
 
 import pytest
@@ -170,6 +171,26 @@ def test_what_is_no_base64_of_something_is_no_medium(data: str) -> None:
         Media("image/png", data)
 
 
+@given(
+    st.binary(min_size=1, max_size=40).map(lambda data: base64.b64encode(data).decode()),
+    st.integers(0, 60),
+    st.sampled_from(("", "=", "==", "A", "B", "-", "\n", "\0", "é", "\ud800", "====", "AAA")),
+    st.booleans(),
+)
+def test_base64_of_a_medium_has_one_spelling(data: str, at: int, put: str, instead: bool) -> None:
+    """Whatever is put into it, it is taken if it is what its own bytes are encoded as, and only then."""
+    given = data[:at] + put + data[at + (len(put) if instead else 0) :]
+    try:
+        is_spelling = bool(given) and base64.b64encode(base64.b64decode(given, validate=True)) == given.encode("ascii")
+    except ValueError:
+        is_spelling = False
+    if is_spelling:
+        assert Media("image/png", given).bytes == base64.b64decode(given)
+    else:
+        with pytest.raises(InvalidValue, match=r"^Media\.data: takes base64 of at least one byte"):
+            Media("image/png", given)
+
+
 @pytest.mark.parametrize("media_type", ["", "png", "image/", "/png", "image/png; a=b", "image/png\n", "a/b/c", "*/*"])
 def test_a_media_type_is_a_type_and_a_subtype(media_type: str) -> None:
     if media_type.strip() == "image/png":
@@ -184,12 +205,22 @@ def test_a_media_type_has_one_spelling() -> None:
 
 
 def test_media_of_other_kinds_of_values_are_refused() -> None:
-    with pytest.raises(InvalidValue, match=r"Media\.media_type: takes a str, got None"):
+    with pytest.raises(InvalidValue, match=r"Media\.media_type: takes a str, got a NoneType"):
         Media(None, "YQ==")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InvalidValue, match=r"Media\.data: takes a str, got b'a'"):
+    with pytest.raises(InvalidValue, match=r"Media\.data: takes a str, got a bytes"):
         Media("image/png", b"a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InvalidValue, match=r"Media\.name: takes a str, got 1"):
+    with pytest.raises(InvalidValue, match=r"Media\.name: takes a str, got a int"):
         Media("image/png", "YQ==", 1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("media_type", ["image/png", None])
+def test_media_are_made_of_bytes_of_any_kind_and_of_nothing_else(media_type: str | None) -> None:
+    for data in (bytearray(PNG), memoryview(PNG)):
+        assert Media.of(data, media_type) == Media.of(PNG, "image/png")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    for wrong in ("photo.png", Path("photo.png"), 5, None):
+        told = rf"^Media\.of: takes bytes, got a {type(wrong).__name__}; for a file there is Media\.from_path"
+        with pytest.raises(InvalidValue, match=told):
+            Media.of(wrong, media_type)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 def test_bytes_without_a_media_type_are_of_the_one_that_they_or_their_name_tell() -> None:
@@ -215,6 +246,8 @@ def test_a_file_becomes_a_medium_of_its_name(tmp_path: Path) -> None:
         (".", "cannot be read (Is a directory)"),
         ("a\0b", "cannot be read (embedded null byte)"),
         ("empty.png", "holds nothing"),
+        ("pipe.png", "is a pipe or a device, and may never end"),
+        ("endless.png", "is a pipe or a device, and may never end"),
         ("large.csv", f"is larger than {LARGEST_FILE} bytes"),
         ("odd.png", "is of a type that neither its bytes nor its name tell"),
     ],
@@ -222,6 +255,8 @@ def test_a_file_becomes_a_medium_of_its_name(tmp_path: Path) -> None:
 def test_a_file_that_can_be_no_medium_is_named_with_what_is_wrong(tmp_path: Path, name: str, why: str) -> None:
     (tmp_path / "empty.png").touch()
     (tmp_path / "odd.png").write_bytes(b"\0\xff")
+    (tmp_path / "endless.png").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.png")
     with (tmp_path / "large.csv").open("wb") as file:
         file.truncate(LARGEST_FILE + 1)
     path = f"{tmp_path}/{name}"
@@ -293,9 +328,10 @@ def test_no_text_shows_what_may_be_secret_in_an_address() -> None:
     link = MediaLink("https://host/a.png?signature=SECRET#SECRET", name="a\nplot")
     assert link.told == "[a plot: image/png, at https://host/a.png]"
     assert repr(link) == "MediaLink(url='https://host/a.png', media_type='image/png', name='a\\nplot')"
-    with pytest.raises(InvalidValue) as refused:
-        MediaLink("https://user:SECRET@host/a.png?SECRET")
-    assert "SECRET" not in str(refused.value)
+    for url in ("https://user:SECRET@host/a.png?SECRET", b"https://host/a.png?SECRET"):
+        with pytest.raises(InvalidValue) as refused:
+            MediaLink(url)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        assert "SECRET" not in str(refused.value)
 
 
 def test_a_link_says_something_and_comes_back_as_it_was() -> None:
@@ -349,7 +385,13 @@ def test_a_digest_tells_contents_apart_and_a_size_counts_all(one: tuple[Part, ..
     assert first.size == sum(map(size_of, one))
 
 
-@pytest.mark.parametrize("content", ["text", ("text",), [SHOT], (SHOT, None)])
+class Poster(Media):
+    """
+    A host's own class, under whose name nothing could be read again.
+    """
+
+
+@pytest.mark.parametrize("content", ["text", ("text",), [SHOT], (SHOT, None), (SHOT, Poster.of(PNG))])
 def test_parts_are_texts_and_media(content: object) -> None:
     for build in (lambda: ToolResult("a", Status.SUCCEEDED, content), lambda: UserMessage("m", content)):  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         with pytest.raises(InvalidValue, match=r"^content: takes (a tuple of )?Text, Media and MediaLink, got"):
@@ -357,5 +399,5 @@ def test_parts_are_texts_and_media(content: object) -> None:
 
 
 def test_an_id_that_is_no_text_is_refused() -> None:
-    with pytest.raises(InvalidValue, match=r"ToolRequest\.id: takes a str, got 7"):
+    with pytest.raises(InvalidValue, match=r"ToolRequest\.id: takes a str, got a int"):
         ToolRequest(7, "t", "{}")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

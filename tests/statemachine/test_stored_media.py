@@ -3,6 +3,7 @@ A stored document holds the bytes of each content once, and what was damaged in 
 """
 
 import json
+from time import process_time
 from typing import cast
 
 import pytest
@@ -131,3 +132,10 @@ def test_a_document_nested_too_deeply_is_refused_by_name() -> None:
         Conversation.from_json({**TEN.to_json(), "entries": deep})
     while isinstance(deep, list) and deep:
         deep = deep.pop()
+
+
+def test_a_long_name_in_a_document_costs_no_more_than_its_length() -> None:
+    began = process_time()
+    with pytest.raises(FormatError, match=r"^\$: Conversation has no field 'xxx"):
+        Conversation.from_json({**TEN.to_json(), "x" * 1_000_000: cast(JsonValue, [0] * 200_000)})
+    assert process_time() - began < 10  # half a minute, where the place of each item is told with all of it

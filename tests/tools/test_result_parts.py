@@ -78,7 +78,13 @@ def test_media_stand_among_texts_in_the_order_in_which_they_were_returned(
     assert parts_of(value) == parts
 
 
-@pytest.mark.parametrize("parts", [[None], [b"a"], 7, [["a"]]])
+class Poster(Media):
+    """
+    A host's own class.
+    """
+
+
+@pytest.mark.parametrize("parts", [[None], [b"a"], 7, [["a"]], [Poster.of(PNG)], Poster.of(PNG)])
 def test_parts_of_a_result_are_texts_and_media(parts: Any) -> None:
     with pytest.raises((InvalidValue, TypeError)):
         ToolResultParts(parts)

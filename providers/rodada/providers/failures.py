@@ -4,6 +4,7 @@ Foreign failures become ours, in one place: by where they came from and by their
 
 import email.utils
 import json
+import re
 import time
 from collections.abc import Iterable, Mapping
 from itertools import chain
@@ -22,14 +23,16 @@ from rodada.statemachine.errors import (
 from rodada.statemachine.jsontext import clean_text
 
 LONGEST_MESSAGE = 500
+QUERY = re.compile(r"""(://[^\s?#"]*)[?#][^\s"]+""")  # of an address, its fragment included
 RETRYABLE_4XX = frozenset({409, 425, 429})
 
 
 def short(message: str, *secrets: str) -> str:
     """
-    A vendor's message as one bounded line, without the secrets we know.
+    A vendor's message as one bounded line, without the secrets we know, and without what may be one: the queries of
+    addresses. Vendors quote links at which they find nothing.
     """
-    text = clean_text(message)
+    text = QUERY.sub(r"\1?***", clean_text(message))
     for secret in filter(None, secrets):
         text = text.replace(secret, "***")
     text = " ".join(text.split())

@@ -22,7 +22,9 @@ AFTER = "shown after the results"
 OF_GOOGLE = ("gs://", "https://generativelanguage.googleapis.com/")
 OF_RESULTS = "Of the results above, from the tools:"
 NAME = rf"(?P<name>[^\n]{{1,{LONGEST_NAME_TOLD}}}?)"
-TOLD = rf"\[(?:{NAME}: )?(?P<type>[^\s,;]+/[^\s,;]+), (?P<what>\d{{1,12}} bytes|at [^\s\]]{{1,{LONGEST_URL}}})"
+# Bounded, for a tool's result that only begins like a line would be searched again from each of its characters.
+TYPE = r"(?P<type>[^\s,;/]{1,127}/[^\s,;/]{1,127})"
+TOLD = rf"\[(?:{NAME}: )?{TYPE}, (?P<what>\d{{1,12}} bytes|at [^\s\]]{{1,{LONGEST_URL}}})"
 AFTER_LINE = re.compile(rf"\n{TOLD}; {AFTER}\]\n")
 LINE = re.compile(rf"(?:^|\n|(?<=\n)){TOLD}\](?:\n|\Z)")
 

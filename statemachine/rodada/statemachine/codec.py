@@ -133,12 +133,13 @@ def _decode_time(value: JsonValue, path: str) -> object:
 
 
 def _decode_enum(kind: type[enum.Enum]) -> Decoder:
+    known = {str(member.value): member for member in kind}
+
     def decode_enum(value: JsonValue, path: str) -> object:
-        try:
-            return kind(value)
-        except ValueError:
-            known = ", ".join(str(member.value) for member in kind)
-            raise FormatError(path, f"expected one of {known}; found {_kind_of(value)}") from None
+        # The class itself would show what it does not know, however deeply that is nested.
+        if not isinstance(value, str) or value not in known:
+            raise FormatError(path, f"expected one of {', '.join(known)}; found {_kind_of(value)}")
+        return known[value]
 
     return decode_enum
 

@@ -18,7 +18,8 @@ def as_run_2(content: JsonObject) -> JsonObject:
     planned: list[JsonValue] = (
         [{"within_ms": None, **_object(call)} for call in calls] if isinstance(calls, list) else []
     )
-    own = LANGUAGES.get(str(wording.get("language")), ENGLISH)
+    language = wording.get("language")
+    own = LANGUAGES.get(language, ENGLISH) if isinstance(language, str) else ENGLISH
     said: JsonObject = {name: getattr(own, name) for name in TEXTS_OF_2}
     limits: JsonObject = {"max_cost": None, **_object(content.get("limits"))}
     priced: JsonObject = {"prices": [], "cost": 0.0 if content.get("usages") == [] else None}

@@ -24,7 +24,7 @@ class InvalidValue(LoopError, ValueError):
 
 class UnusableFile(InvalidValue):
     """
-    A file cannot be a medium: it is not there, is a folder, holds nothing, is too large, or is of no known type.
+    A file cannot be a medium: it is not there, is no regular file, holds nothing, is too large, or is of no known type.
 
     Attributes:
         path: as it was given.

@@ -21,7 +21,7 @@ from rodada.statemachine.errors import InvalidValue, NotSupported
 from rodada.statemachine.identity import new_id
 from rodada.statemachine.limits import Limits
 from rodada.statemachine.live import LiveRun
-from rodada.statemachine.messages import Media, MediaLink, Part, Text, UserMessage
+from rodada.statemachine.messages import Media, MediaLink, Part, Text, UserMessage, is_part
 from rodada.statemachine.outcome import Outcome, T_co
 from rodada.statemachine.output import Output
 from rodada.statemachine.ports import AnyTool, Clock, Closable, History, Provider, Reserving, Streaming
@@ -393,7 +393,7 @@ def _parts(message: object) -> tuple[Part, ...]:
 
 
 def _checked_parts(parts: tuple[object, ...]) -> tuple[Part, ...]:
-    found = tuple(part for part in parts if isinstance(part, Text | Media | MediaLink))
+    found = tuple(part for part in parts if is_part(part))
     if len(found) < len(parts):
         raise InvalidValue("message", "takes text, or parts such as Text('...') and Media.from_path('photo.png')")
     return found

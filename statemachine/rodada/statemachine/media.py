@@ -7,6 +7,8 @@ import binascii
 import builtins
 import os
 import re
+import stat
+from typing import cast
 
 from attrs import Factory, field, frozen
 
@@ -24,6 +26,7 @@ LINK_URL = re.compile(
     r"[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*"
 )
 LARGEST_FILE = 20_000_000  # more than any wire takes of one, in base64
+BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 GIVE_TYPE = 'give media_type="..."'
 MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")  # RFC 6838
 
@@ -36,7 +39,8 @@ def check_kind(what: str, value: object, kind: type) -> None:
         InvalidValue: it is none of it.
     """
     if not isinstance(value, kind):
-        raise InvalidValue(what, f"takes a {kind.__name__}, got {value!r:.80}")
+        # Not the value itself: an address in the form of another library may hold a secret.
+        raise InvalidValue(what, f"takes a {kind.__name__}, got a {type(value).__name__}")
 
 
 def _media_type(value: str) -> str:
@@ -86,12 +90,13 @@ class Media:
         The medium of some bytes; without a media type of the one that they tell, else their name.
 
         Raises:
-            InvalidValue: no media type, none that can be told, or no byte.
+            InvalidValue: no media type, none that can be told, no byte, or no bytes at all.
         """
-        found = type_of_file(data, name) if media_type is None else media_type
+        content = _given_bytes(data)
+        found = type_of_file(content, name) if media_type is None else media_type
         if found is None:
             raise InvalidValue("Media.of", f"neither the bytes nor the name tell the type: {GIVE_TYPE}")
-        return cls(found, base64.b64encode(data).decode("ascii"), name)
+        return cls(found, base64.b64encode(content).decode("ascii"), name)
 
     @classmethod
     def from_path(cls, path: str | os.PathLike[str], media_type: str | None = None) -> "Media":
@@ -100,8 +105,8 @@ class Media:
         is the host's: never take it from what a model or a tool said.
 
         Raises:
-            UnusableFile: it is not there, is a folder, cannot be read, holds nothing, is larger than LARGEST_FILE
-                bytes, or is of no known type.
+            UnusableFile: it is not there, is a folder, a pipe or a device, cannot be read, holds nothing, is larger
+                than LARGEST_FILE bytes, or is of no known type.
             InvalidValue: no media type.
         """
         told = os.fspath(path)
@@ -206,14 +211,24 @@ def _told_name(name: str) -> str:
     return f"{' '.join(name.split())[:LONGEST_NAME_TOLD]}: " if name.strip() else ""
 
 
+def _given_bytes(data: object) -> bytes:
+    if isinstance(data, bytes | bytearray | memoryview):
+        return bytes(cast(bytes, data))
+    told = f"takes bytes, got a {type(data).__name__}; for a file there is Media.from_path(...)"
+    raise InvalidValue("Media.of", told)
+
+
 def _content_of(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            data = file.read(LARGEST_FILE + 1)
+        with open(path, "rb", opener=_opened) as file:
+            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            data = file.read(LARGEST_FILE + 1) if is_file else None
     except OSError as error:
         raise UnusableFile(path, f"cannot be read ({error.strerror})") from error
     except ValueError as error:  # no path at all, such as one with a null in it
         raise UnusableFile(path, f"cannot be read ({error})") from error
+    if data is None:
+        raise UnusableFile(path, "is a pipe or a device, and may never end")
     if not data:
         raise UnusableFile(path, "holds nothing")
     if len(data) > LARGEST_FILE:
@@ -221,8 +236,20 @@ def _content_of(path: str) -> bytes:
     return data
 
 
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # to open a pipe waits for whoever writes into it
+
+
 def _is_base64(data: str) -> bool:
+    # Not decoded as a whole: it is asked wherever a medium stands, and they are large.
+    if len(data) % 4 or not data.isascii():
+        return False
+    head, last = data[:-4].encode(), data[-4:]
+    return not head.translate(None, BASE64) and _is_one_spelling(last)
+
+
+def _is_one_spelling(last: str) -> bool:
     try:
-        return base64.b64encode(base64.b64decode(data, validate=True)) == data.encode("ascii")
-    except (binascii.Error, ValueError):
+        return base64.b64encode(base64.b64decode(last, validate=True)) == last.encode()
+    except binascii.Error:
         return False

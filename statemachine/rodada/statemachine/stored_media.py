@@ -62,7 +62,7 @@ def media_inside(content: JsonObject) -> JsonObject:
     if not media:
         return rest
     held = {digest: _checked(digest, data) for digest, data in media.items()}
-    return {key: _filled(value, held, f"$.{key}", 0) for key, value in rest.items()}
+    return {key: _filled(value, held, f"$.{key[:LONGEST_SHOWN]}", 0) for key, value in rest.items()}
 
 
 def _checked(digest: str, data: JsonValue) -> str:
@@ -82,7 +82,7 @@ def _filled(value: JsonValue, held: dict[str, str], path: str, depth: int) -> Js
     if not isinstance(value, dict):
         return value
     if value.get("type") != "Media":
-        return {key: _filled(each, held, f"{path}.{key}", depth + 1) for key, each in value.items()}
+        return {key: _filled(each, held, f"{path}.{key[:LONGEST_SHOWN]}", depth + 1) for key, each in value.items()}
     digest = _field(value, "digest", path)
     if not isinstance(digest, str) or digest not in held:
         raise FormatError(f"{path}.digest", "expected the digest of one of $.media")

@@ -14,7 +14,17 @@ from rodada.providers.google import Google
 from rodada.providers.loopback import Body, Broken, Call, Drop, Failure, Raw, Reply, Turn, WireName
 from rodada.providers.openai_chat import OpenAIChat
 from rodada.providers.openai_responses import OpenAIResponses
-from rodada.statemachine import Conversation, Limits, ModelRequest, Text, UserMessage
+from rodada.statemachine import (
+    Conversation,
+    Limits,
+    MediaLink,
+    ModelRequest,
+    Notice,
+    Outcome,
+    Text,
+    ToolLoop,
+    UserMessage,
+)
 from rodada.statemachine.errors import ProviderError
 from support.desk import Desk, both_ways, every_wire
 from support.stage import AnyProvider, Stage
@@ -94,6 +104,30 @@ def test_f111_nor_in_an_error_or_in_what_it_holds(
     told = "".join(traceback.format_exception(error))
     assert KEY not in told + repr(error) + repr(error.__dict__)
     assert not _holds_request(error)
+
+
+@both_ways
+@every_wire
+@pytest.mark.parametrize("end", ["as an answer", "within the stream"])
+def test_what_may_be_secret_in_a_link_is_shown_by_no_error_that_quotes_it(
+    stage: Stage, caplog: pytest.LogCaptureFixture, wire: WireName, stream: bool, end: str
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    link = MediaLink("https://host/photo.png?signature=SECRET")
+    quoted = Failure(400, f"Error while downloading {link.url}. Upstream status code: 403.")
+    stage.server.play([quoted if end == "as an answer" else Broken(Turn("Hello you."), 1, quoted)])
+    loop = ToolLoop(stage.provider(wire), limits=Limits(max_attempts=1), stream=stream)
+
+    async def watched() -> tuple[list[Notice], Outcome]:
+        async with loop.start([Text("What is this?"), link]) as live:
+            return [notice async for notice in live.events(after=0)], await live.outcome()
+
+    notices, outcome = stage.run(watched())
+    assert outcome.error is not None
+    assert ("https://host/photo.png?***" in str(outcome.error)) == (end == "as an answer" or stream)
+    told = [line for logger, line in lines(caplog.records) if logger == "rodada"]
+    told += [repr(outcome), str(outcome.error), *(json.dumps(each.to_json()) for each in notices)]
+    assert [each for each in told if "SECRET" in each] == []
 
 
 def _holds_request(error: BaseException) -> bool:

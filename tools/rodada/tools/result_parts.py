@@ -13,7 +13,7 @@ import attrs
 
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.media_types import type_of_bytes
-from rodada.statemachine.messages import Media, MediaLink, Part, Text
+from rodada.statemachine.messages import Media, MediaLink, Part, Text, is_part
 from rodada.tools.value_text import BLANK, result_text
 
 FAILED = "Failed; nothing more was told."
@@ -28,7 +28,7 @@ def _given_parts(parts: "str | Part | Iterable[str | Part]") -> tuple[Part, ...]
 def _given_part(part: object) -> Part:
     if isinstance(part, str):
         return Text(part)
-    if isinstance(part, Text | Media | MediaLink):
+    if is_part(part):
         return part
     raise InvalidValue("ToolResultParts.parts", f"takes texts, Media and MediaLink, got a {type(part).__name__}")
 
