@@ -13,7 +13,7 @@ from rodada.providers.import_reading import (
     id_at,
     image_link,
     instructions_in,
-    kept,
+    known_fields,
     left_out,
     link_of,
     media_of,
@@ -22,7 +22,7 @@ from rodada.providers.import_reading import (
     read_messages,
     text_at,
     told_in_words,
-    unreadable,
+    unreadable_arguments,
 )
 from rodada.providers.import_steps import Call, Result, Step, Turn, said_between
 from rodada.providers.imported import Change, Imported
@@ -75,7 +75,7 @@ def _steps(messages: object) -> Iterator[Step | Change]:
     whole = _whole_uses(message for _, message, _ in read)
     for place, message, mended in read:
         yield from mended
-        said, others = kept(place, message, ("role", "content"))
+        said, others = known_fields(place, message, ("role", "content"))
         yield from others
         content = content_at(place.inside("content"), said.get("content"), "text")
         match said.get("role"):
@@ -104,7 +104,7 @@ def _said(place: Place, blocks: Iterable[tuple[Place, JsonObject]]) -> Iterator[
 def _parts(place: Place, block: JsonObject) -> Iterator[Part | Change]:
     kind = block.get("type")
     if kind == "text":
-        found, others = kept(place, block, ("type", "text"))
+        found, others = known_fields(place, block, ("type", "text"))
         yield from others
         yield Text(_text(place, found))
     elif kind in SHOWN:
@@ -116,12 +116,12 @@ def _parts(place: Place, block: JsonObject) -> Iterator[Part | Change]:
 
 
 def _shown(place: Place, block: JsonObject) -> Iterator[Part | Change]:
-    found, others = kept(place, block, ("type", "source", "title"))
+    found, others = known_fields(place, block, ("type", "source", "title"))
     source = object_at(place.inside("source"), found.get("source"))
     media = _source(str(block["type"]), source, found.get("title"))
     if media is not None:
         fields = ("url",) if isinstance(media, MediaLink) else ("media_type", "data")
-        _, further = kept(place.inside("source"), source, ("type", *fields))
+        _, further = known_fields(place.inside("source"), source, ("type", *fields))
         yield from (*others, *further)
         yield media
     elif source.get("type") == "base64":
@@ -140,7 +140,7 @@ def _source(kind: str, source: JsonObject, title: JsonValue) -> Media | MediaLin
 
 
 def _result(place: Place, block: JsonObject, *, is_misplaced: bool = False) -> Iterator[Result | Change]:
-    found, others = kept(place, block, ("type", "tool_use_id", "content", "is_error", "toolset_name"))
+    found, others = known_fields(place, block, ("type", "tool_use_id", "content", "is_error", "toolset_name"))
     yield from others
     content = content_at(place.inside("content"), found.get("content"), "text")
     parts, changes = parted(each for at, part in content for each in _parts(at, part))
@@ -198,7 +198,7 @@ def _turn(place: Place, blocks: Iterable[tuple[Place, JsonObject]], whole: Abstr
         if found["type"] == "tool_use":
             call = _call(at, found)
             calls.append(call)
-            yield from unreadable(at, call.raw)
+            yield from unreadable_arguments(at, call.raw)
             if not isinstance(found.get("input"), dict):
                 found["input"] = parse_object(call.raw) or {}
         native.append(piece_of(found))
@@ -216,7 +216,7 @@ def _block(place: Place, block: JsonObject, whole: AbstractSet[str]) -> tuple[Js
     if _half(block, whole):
         return None, [left_out(place, block)]
     good = [name.rstrip("?") for name in fields if _is_good(block, name.rstrip("?"))]
-    return kept(place, block, ("type", *good))
+    return known_fields(place, block, ("type", *good))
 
 
 def _half(block: JsonObject, whole: AbstractSet[str]) -> bool:

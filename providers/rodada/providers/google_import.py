@@ -13,7 +13,7 @@ from rodada.providers.import_reading import (
     Place,
     id_at,
     instructions_in,
-    kept,
+    known_fields,
     left_out,
     link_of,
     media_of,
@@ -23,7 +23,7 @@ from rodada.providers.import_reading import (
     read_messages,
     text_at,
     told_in_words,
-    unreadable,
+    unreadable_arguments,
 )
 from rodada.providers.import_steps import Call, Result, Step, Turn, said_between
 from rodada.providers.imported import Change, Imported
@@ -69,7 +69,7 @@ def from_messages(messages: Sequence[object], *, model: str = "", unanswered: st
 def _steps(messages: object) -> Iterator[Step | Change]:
     for place, content, mended in read_messages(WIRE, messages):
         yield from mended
-        found, others = kept(place, content, ("role", "parts"))
+        found, others = known_fields(place, content, ("role", "parts"))
         yield from others
         parts = [(at, _spelled(part)) for at, part in objects_at(place.inside("parts"), found.get("parts"))]
         match found.get("role") or _guessed(parts):
@@ -114,7 +114,7 @@ def _said(place: Place, parts: Iterable[tuple[Place, JsonObject]]) -> Iterator[S
 def _parts(place: Place, part: JsonObject) -> Iterator[Part | Change]:
     kind = _kind(part)
     if kind == "text":
-        found, others = kept(place, part, ("text",))
+        found, others = known_fields(place, part, ("text",))
         yield from others
         yield Text(text_at(place.inside("text"), found["text"]))
     elif kind == "inlineData":
@@ -134,9 +134,9 @@ def _kind(part: JsonObject) -> str:
 
 
 def _inline(place: Place, part: JsonObject) -> Iterator[Part | Change]:
-    blob, others = kept(place, object_at(place.inside("inlineData"), part["inlineData"]), INNER["inlineData"])
+    blob, others = known_fields(place, object_at(place.inside("inlineData"), part["inlineData"]), INNER["inlineData"])
     media = media_of(blob.get("data"), blob.get("mimeType"), blob.get("displayName"))
-    _, beside = kept(place, part, ("inlineData",))
+    _, beside = known_fields(place, part, ("inlineData",))
     yield from (*others, *beside)
     yield left_out(place, part, "broken base64") if media is None else media
 
@@ -147,20 +147,20 @@ def _link(file: JsonObject) -> MediaLink | None:
 
 
 def _file(place: Place, part: JsonObject) -> Iterator[Part | Change]:
-    file, others = kept(place, object_at(place.inside("fileData"), part["fileData"]), INNER["fileData"])
+    file, others = known_fields(place, object_at(place.inside("fileData"), part["fileData"]), INNER["fileData"])
     link = _link(file)
     if link is None:
         yield from told_in_words(place, part, "fileData")
         return
-    _, beside = kept(place, part, ("fileData",))
+    _, beside = known_fields(place, part, ("fileData",))
     yield from (*others, *beside)
     yield link
 
 
 def _result(place: Place, part: JsonObject, *, is_misplaced: bool = False) -> Iterator[Result | Change]:
     inside = place.inside("functionResponse")
-    found, others = kept(inside, object_at(inside, part["functionResponse"]), INNER["functionResponse"])
-    _, beside = kept(place, part, ("functionResponse",))
+    found, others = known_fields(inside, object_at(inside, part["functionResponse"]), INNER["functionResponse"])
+    _, beside = known_fields(place, part, ("functionResponse",))
     yield from (*others, *beside)
     shown = [(at, _spelled(each)) for at, each in objects_at(inside.inside("parts"), found.get("parts"))]
     parts, changes = parted(each for at, inner in shown for each in _parts(at, inner))
@@ -222,7 +222,7 @@ def _turn(place: Place, parts: Iterable[tuple[Place, JsonObject]]) -> Iterator[S
         if "functionCall" in found:
             call = _call(at.inside("functionCall"), found["functionCall"])
             calls.append(call)
-            yield from unreadable(call.place, call.raw)
+            yield from unreadable_arguments(call.place, call.raw)
         native.append(Piece(dump_json(found), bare_part(found)))
     yield Turn(place, "".join(texts), tuple(calls), tuple(native))
 
@@ -235,10 +235,10 @@ def _part(place: Place, part: JsonObject) -> tuple[JsonObject | None, Iterable[C
     inner = part.get(kind)
     if kind not in SPOKEN or not isinstance(inner, str if kind == "text" else dict):
         return None, [left_out(place, part, kind)]
-    found, others = kept(place, part, (kind, *(name for name in BESIDE if _is_good(name, part.get(name)))))
+    found, others = known_fields(place, part, (kind, *(name for name in BESIDE if _is_good(name, part.get(name)))))
     changes: Iterable[Change] = ()
     if kind == "functionCall" and isinstance(inner, dict):
-        found[kind], changes = kept(place.inside(kind), {**inner, **_read_args(inner)}, INNER[kind])
+        found[kind], changes = known_fields(place.inside(kind), {**inner, **_read_args(inner)}, INNER[kind])
         if not text_at(place.inside(kind).inside("name"), inner.get("name")):
             return None, [left_out(place, part, "a call without a name")]
     if kind == "fileData" and isinstance(inner, dict) and _link(inner) is None:
@@ -247,7 +247,7 @@ def _part(place: Place, part: JsonObject) -> tuple[JsonObject | None, Iterable[C
         media = media_of(inner.get("data"), inner.get("mimeType"))
         if media is None or taken((media,), TAKES).parts != (media,):
             return None, [left_out(place, part, kind)]
-        _, changes = kept(place.inside(kind), inner, ("mimeType", "data"))
+        _, changes = known_fields(place.inside(kind), inner, ("mimeType", "data"))
         found[kind] = {"mimeType": media.media_type, "data": media.data}
     return found, [*others, *changes]
 

@@ -255,7 +255,7 @@ def id_at(place: Place, value: JsonValue) -> str | None:
     return text_at(place, value) or None
 
 
-def kept(place: Place, given: JsonObject, known: Iterable[str]) -> tuple[JsonObject, Iterable[Change]]:
+def known_fields(place: Place, given: JsonObject, known: Iterable[str]) -> tuple[JsonObject, Iterable[Change]]:
     """
     The known fields of an object, nulls left out, and the change where there were others.
     """
@@ -274,7 +274,7 @@ def left_out(place: Place, part: JsonObject, told: str = "") -> Change:
     return place.change(ChangeKind.UNKNOWN_PART, told or (kind if isinstance(kind, str) else ""), dump_json(part))
 
 
-def unreadable(place: Place, raw: str) -> list[Change]:
+def unreadable_arguments(place: Place, raw: str) -> list[Change]:
     """
     The change for a call's arguments that no wire takes.
     """
@@ -291,7 +291,7 @@ def instructions_in(place: Place, parts: Iterable[tuple[Place, JsonObject]], kno
         if part.get("text") is None:
             changes.append(left_out(at, part))
             continue
-        found, others = kept(at, part, known)
+        found, others = known_fields(at, part, known)
         texts.append(text_at(at.inside("text"), found.get("text")))
         changes += others
     return [place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(texts)), *changes]

@@ -10,7 +10,7 @@ from rodada.providers.import_reading import (
     id_at,
     image_link,
     instructions_in,
-    kept,
+    known_fields,
     left_out,
     media_of,
     media_of_url,
@@ -20,7 +20,7 @@ from rodada.providers.import_reading import (
     read_messages,
     text_at,
     told_in_words,
-    unreadable,
+    unreadable_arguments,
 )
 from rodada.providers.import_steps import Call, Result, Said, Step, Turn
 from rodada.providers.imported import Change, Imported
@@ -52,7 +52,7 @@ def _steps(messages: object) -> Iterator[Step | Change]:
         yield from mended
         match message.get("role"):
             case "system" | "developer":
-                _, others = kept(place, message, ("role", "content"))
+                _, others = known_fields(place, message, ("role", "content"))
                 yield from others
                 yield from instructions_in(place, _content(place, message), ("type", "text"))
             case "user":
@@ -77,7 +77,7 @@ def _text(place: Place, part: JsonObject) -> str:
 
 
 def _said(place: Place, message: JsonObject) -> Iterator[Step | Change]:
-    _, others = kept(place, message, ("role", "content"))
+    _, others = known_fields(place, message, ("role", "content"))
     parts, changes = parted(each for at, part in _content(place, message) for each in _parts(at, part))
     yield from others
     yield from changes
@@ -87,7 +87,7 @@ def _said(place: Place, message: JsonObject) -> Iterator[Step | Change]:
 def _parts(place: Place, part: JsonObject) -> Iterator[Part | Change]:
     kind = part.get("type")
     if kind == "text":
-        found, others = kept(place, part, ("type", "text"))
+        found, others = known_fields(place, part, ("type", "text"))
         yield from others
         yield Text(_text(place, found))
     elif kind in ("image_url", "input_audio", "file"):
@@ -103,8 +103,8 @@ def _shown(place: Place, part: JsonObject, kind: str) -> Iterator[Part | Change]
     if media is None:
         yield from told_in_words(place, part, kind)
         return
-    _, beside = kept(place, part, ("type", kind))
-    _, others = kept(place.inside(kind), inner, ("url", "data", "format", "filename", "file_data"))
+    _, beside = known_fields(place, part, ("type", kind))
+    _, others = known_fields(place.inside(kind), inner, ("url", "data", "format", "filename", "file_data"))
     yield from (*beside, *others)
     yield media
 
@@ -135,11 +135,11 @@ def _turn(place: Place, message: JsonObject) -> Iterator[Step | Change]:
         if read is None:
             yield left_out(at, call, "a call without a name")
             continue
-        yield from unreadable(at, read.raw)
+        yield from unreadable_arguments(at, read.raw)
         calls.append(read)
         named.append(call)
     text = "".join(texts)
-    spoken, others = kept(place, message, message.keys() - _overruled(message, text))
+    spoken, others = known_fields(place, message, message.keys() - _overruled(message, text))
     yield from others
     if "tool_calls" in spoken:
         spoken["tool_calls"] = named
@@ -183,7 +183,7 @@ def _call(place: Place, call: JsonObject) -> Call | None:
 
 
 def _result(place: Place, message: JsonObject) -> Iterator[Step | Change]:
-    found, others = kept(place, message, ("role", "content", "tool_call_id", "name"))
+    found, others = known_fields(place, message, ("role", "content", "tool_call_id", "name"))
     yield from others
     parts, changes = parted(each for at, part in _content(place, _as_text(found)) for each in _parts(at, part))
     yield from changes

@@ -11,7 +11,7 @@ from rodada.providers.import_reading import (
     id_at,
     image_link,
     instructions_in,
-    kept,
+    known_fields,
     left_out,
     link_of,
     media_of_url,
@@ -20,7 +20,7 @@ from rodada.providers.import_reading import (
     read_messages,
     text_at,
     told_in_words,
-    unreadable,
+    unreadable_arguments,
 )
 from rodada.providers.import_steps import Call, Result, Said, Step, Turn
 from rodada.providers.imported import Change, ChangeKind, Imported
@@ -110,13 +110,13 @@ def _other(place: Place, item: JsonObject) -> Iterator[Step | Change]:
     if _kind(item) in OUTPUTS:
         yield from _result(place, item)
     elif item.get("role") == "user":
-        _, others = kept(place, item, ("type", "role", "content", "id", "status"))
+        _, others = known_fields(place, item, ("type", "role", "content", "id", "status"))
         parts, changes = parted(each for at, part in _content(place, item, "content") for each in _parts(at, part))
         yield from others
         yield from changes
         yield Said(place, parts)
     elif item.get("role") in ("system", "developer"):
-        _, others = kept(place, item, ("type", "role", "content", "id", "status"))
+        _, others = known_fields(place, item, ("type", "role", "content", "id", "status"))
         yield from others
         yield from instructions_in(place, _content(place, item, "content"), ("type", "text"))
     else:
@@ -130,7 +130,7 @@ def _content(place: Place, item: JsonObject, key: str) -> Iterable[tuple[Place, 
 def _parts(place: Place, part: JsonObject) -> Iterator[Part | Change]:
     kind = part.get("type")
     if kind in TEXTS:
-        found, others = kept(place, part, ("type", "text"))
+        found, others = known_fields(place, part, ("type", "text"))
         yield from others
         yield Text(text_at(place.inside("text"), found.get("text")))
     elif kind in SHOWN:
@@ -146,7 +146,9 @@ def _shown(place: Place, part: JsonObject) -> Iterator[Part | Change]:
         return
     known = ("type", "image_url", "file_data", "file_url", "filename")
     # How closely an image is looked at is decided anew in each request.
-    _, others = kept(place, {key: value for key, value in part.items() if (key, value) != ("detail", "auto")}, known)
+    _, others = known_fields(
+        place, {key: value for key, value in part.items() if (key, value) != ("detail", "auto")}, known
+    )
     yield from others
     yield media
 
@@ -167,7 +169,7 @@ def _file_link(url: JsonValue, name: JsonValue) -> MediaLink | None:
 
 
 def _result(place: Place, item: JsonObject) -> Iterator[Step | Change]:
-    _, others = kept(place, item, ("type", "call_id", "output", "id", "status", "name"))
+    _, others = known_fields(place, item, ("type", "call_id", "output", "id", "status", "name"))
     yield from others
     output: JsonValue = item.get("output")
     given: JsonObject = item if output is None or isinstance(output, str | list) else {"output": dump_json(output)}
@@ -195,7 +197,7 @@ def _turn(items: Iterable[tuple[Place, JsonObject]], hosted: set[str]) -> Iterat
             call_id = id_at(place.inside("call_id"), found.get("call_id"))
             name = text_at(place.inside("name"), found.get("name"))
             raw = asked_arguments(found)
-            yield from unreadable(place, raw) if found["type"] == "function_call" else ()
+            yield from unreadable_arguments(place, raw) if found["type"] == "function_call" else ()
             calls.append(Call(place, call_id, name, raw))
     if not kept:
         return
@@ -245,7 +247,7 @@ def _item(place: Place, item: JsonObject, hosted: set[str]) -> tuple[JsonObject 
         return None, [left_out(place, item)]
     known = [name for name in FIELDS[kind] if _is_good(name, item.get(name))]
     told: JsonObject = {key: value for key, value in item.items() if key in known or key not in OF_ANSWERS}
-    found, others = kept(place, told, known)
+    found, others = known_fields(place, told, known)
     found["type"] = kind
     if kind == "custom_tool_call":
         found["input"] = asked_arguments(item)
@@ -275,7 +277,7 @@ def _said_parts(place: Place, content: JsonValue) -> tuple[JsonValue, list[Chang
             continue
         words = SAID_PARTS[kind][0]
         text_at(at.inside(words), part.get(words))
-        found, others = kept(
+        found, others = known_fields(
             at, {key: value for key, value in part.items() if key != "parsed"}, ("type", *SAID_PARTS[kind])
         )
         said.append({words: "", **found, "type": kind})
