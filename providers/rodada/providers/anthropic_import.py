@@ -7,16 +7,14 @@ from collections.abc import Set as AbstractSet
 from itertools import chain, groupby
 
 from rodada.providers.anthropic_wire import LEGAL, PDF, WIRE, piece_of, said_in
+from rodada.providers.import_media import image_link, link_of, media_of
 from rodada.providers.import_reading import (
     Place,
     content_at,
     id_at,
-    image_link,
     instructions_in,
     known_fields,
     left_out,
-    link_of,
-    media_of,
     object_at,
     parted,
     read_messages,

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 
 from rodada.providers.google_wire import TAKES, VENDORS_OWN, WIRE, bare_part
+from rodada.providers.import_media import link_of, media_of
 from rodada.providers.import_reading import (
     Place,
     id_at,
     instructions_in,
     known_fields,
     left_out,
-    link_of,
-    media_of,
     object_at,
     objects_at,
     parted,

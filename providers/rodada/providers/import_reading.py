@@ -3,16 +3,14 @@ Stored messages as plain JSON: a stranger's data, read with the place of everyth
 """
 
 import base64
-import binascii
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from attrs import frozen
 
 from rodada.providers.imported import LONGEST_TOLD, Change, ChangeKind
-from rodada.statemachine.errors import InvalidValue, UnreadableMessages
+from rodada.statemachine.errors import UnreadableMessages
 from rodada.statemachine.jsontext import (
     DEEPEST,
     JsonError,
@@ -23,14 +21,11 @@ from rodada.statemachine.jsontext import (
     parse_json,
     parse_object,
 )
-from rodada.statemachine.media import ANY_IMAGE
-from rodada.statemachine.media_types import PDF, TOLD_BY_BYTES, type_of_url
-from rodada.statemachine.messages import Media, MediaLink, Part, Text
+from rodada.statemachine.messages import Part, Text
 
 DEEPEST_STORED = 2 * DEEPEST  # arguments may be as deep as the wires take them, and stand some levels down
 LARGEST = 2**53
 MOST_BITS = 10_000  # Python writes and reads no longer integers
-DATA_URL = re.compile(r"data:([^;,]+)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
 KINDS: Mapping[type, str] = {
     dict: "an object",
     list: "a list",
@@ -297,55 +292,7 @@ def instructions_in(place: Place, parts: Iterable[tuple[Place, JsonObject]], kno
     return [place.change(ChangeKind.SYSTEM_TEXT, content="\n\n".join(texts)), *changes]
 
 
-# Media
-
-
-def media_of(data: JsonValue, media_type: JsonValue, name: JsonValue = None) -> Media | None:
-    """
-    The medium in some base64 of any spelling; None where it is none.
-    """
-    if not isinstance(data, str) or not isinstance(media_type, str):
-        return None
-    try:
-        return Media.of(_bytes(data), media_type.partition(";")[0], name if isinstance(name, str) else "")
-    except (InvalidValue, ValueError):
-        return None
-
-
-def media_of_url(url: JsonValue, name: JsonValue = None) -> Media | None:
-    """
-    The medium that a data URL holds; None for every other address.
-    """
-    found = DATA_URL.fullmatch(url) if isinstance(url, str) else None
-    return media_of(found[2], found[1], name) if found else None
-
-
-def link_of(url: JsonValue, media_type: JsonValue, name: JsonValue = None) -> MediaLink | None:
-    """
-    The link to a medium at an address; None where no wire would fetch it.
-    """
-    if not isinstance(url, str) or not isinstance(media_type, str):
-        return None
-    try:
-        return MediaLink(url, media_type.partition(";")[0], name if isinstance(name, str) else "")
-    except InvalidValue:
-        return None
-
-
-def image_link(url: JsonValue) -> MediaLink | None:
-    """
-    The same of an address of which the wire says that it is an image.
-    """
-    told = type_of_url(url) if isinstance(url, str) else None
-    return link_of(url, told if told in TOLD_BY_BYTES and told != PDF else ANY_IMAGE)
-
-
-def _bytes(data: str) -> bytes:
-    spelled = "".join(data.split()).translate(str.maketrans("-_", "+/")).rstrip("=")
-    try:
-        return base64.b64decode(spelled + "=" * (-len(spelled) % 4), validate=True)
-    except binascii.Error as error:
-        raise ValueError(str(error)) from None
+# Parts
 
 
 def told_in_words(place: Place, part: JsonObject, told: str) -> Iterator[Part | Change]:

@@ -4,16 +4,14 @@ Stored messages of Chat Completions as a conversation.
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from rodada.providers.import_media import image_link, media_of, media_of_url
 from rodada.providers.import_reading import (
     Place,
     content_at,
     id_at,
-    image_link,
     instructions_in,
     known_fields,
     left_out,
-    media_of,
-    media_of_url,
     object_at,
     objects_at,
     parted,

@@ -5,16 +5,14 @@ Stored input items of the Responses API as a conversation.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, starmap
 
+from rodada.providers.import_media import image_link, link_of, media_of_url
 from rodada.providers.import_reading import (
     Place,
     content_at,
     id_at,
-    image_link,
     instructions_in,
     known_fields,
     left_out,
-    link_of,
-    media_of_url,
     objects_at,
     parted,
     read_messages,
