@@ -4,8 +4,9 @@ is given them.
 """
 
 import asyncio
+import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, TypeAlias
 
@@ -15,16 +16,21 @@ import openai
 import pytest
 from anthropic.lib.bedrock import AsyncAnthropicBedrock, AsyncAnthropicBedrockMantle
 from anthropic.lib.vertex import AsyncAnthropicVertex
+from anthropic.resources import AsyncMessages
 from attrs import evolve
+from google import genai
+from google.genai.models import AsyncModels
+from google.genai.types import HttpOptions
 from openai.types.responses import ResponseUsage
 
 from rodada.providers import anthropic_client, openai_client
 from rodada.providers.anthropic import Anthropic
+from rodada.providers.google import Google
 from rodada.providers.history import History
 from rodada.providers.loopback import WireName
 from rodada.providers.ready_bytes import sending
 from rodada.statemachine.conversation import Conversation
-from rodada.statemachine.errors import ProviderRejected
+from rodada.statemachine.errors import ProviderRejected, ProviderTooLarge
 from rodada.statemachine.jsontext import JsonObject
 from rodada.statemachine.messages import ModelTurn, Piece, Stop
 from rodada.statemachine.notice import Delta
@@ -43,13 +49,12 @@ def unwatched(delta: Delta) -> None:
 
 def sent_by(wire: WireName, request: ModelRequest, *, seeing: bool, options: Mapping[str, Any] | None) -> list[Told]:
     """
-    The requests of one call, but for what HTTP says of their length.
+    The requests of one call.
     """
     found: list[Told] = []
 
     def reply(sent: httpx2.Request) -> httpx2.Response:
-        headers = {name: value for name, value in sent.headers.items() if name != "content-length"}
-        found.append((sent.method, str(sent.url), headers, json.loads(sent.content)))
+        found.append((sent.method, str(sent.url), dict(sent.headers), json.loads(sent.content)))
         return httpx2.Response(200, json=REPLIES[wire])
 
     async def ask() -> ModelTurn:
@@ -118,6 +123,17 @@ def test_options_are_sent_as_create_sends_them(name: str) -> None:
     assert expected == sent_by(wire, request, seeing=False, options=options)
 
 
+@pytest.mark.parametrize("form", ["usual", "streamed"])
+@pytest.mark.parametrize("wire", ["anthropic", "openai", "openai_chat"])
+def test_a_limit_is_of_all_bytes_that_are_sent(wire: WireName, form: str) -> None:
+    request = requests_of(wire)[form]
+    [usual] = sent_by(wire, request, seeing=False, options=None)
+    size = int(usual[2]["content-length"])
+    assert [usual] == sent_by(wire, evolve(request, max_request_bytes=size), seeing=False, options=None)
+    with pytest.raises(ProviderTooLarge, match=f"has {size} bytes"):
+        sent_by(wire, evolve(request, max_request_bytes=size - 1), seeing=False, options=None)
+
+
 def test_an_option_that_create_does_not_know_is_refused_as_create_refuses_it() -> None:
     for seeing in (True, False):
         with pytest.raises(ProviderRejected, match="unexpected keyword argument 'nonsense'"):
@@ -162,6 +178,58 @@ def test_clients_that_look_into_bodies_are_known() -> None:
     }
     assert openai_client.sends_as_told(openai.AsyncOpenAI(**told))
     assert not openai_client.sends_as_told(openai.AsyncAzureOpenAI(**azure))
+
+
+def test_a_tracer_in_the_place_of_the_sdks_methods_sees_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    As tracers of other projects are put there, for each client that there is.
+    """
+    seen: list[object] = []
+
+    def watched(kind: Any, name: str, see: Callable[[Mapping[str, Any]], object]) -> None:
+        own = getattr(kind, name)
+
+        @functools.wraps(own)
+        async def call(*args: Any, **told: Any) -> Any:
+            seen.append(see(told))
+            return await own(*args, **told)
+
+        monkeypatch.setattr(kind, name, call)
+
+    watched(AsyncMessages, "create", lambda told: len(told["messages"]))
+    watched(openai.AsyncOpenAI, "post", lambda told: len(told["options"]["extra_json"]["input"]))
+    for wire in ("anthropic", "openai"):
+        sent_by(wire, requests_of(wire)["usual"], seeing=False, options=None)
+    assert [7, 16] == seen
+
+
+def test_what_stands_in_the_place_of_geminis_method_is_called() -> None:
+    asked: list[str] = []
+    reply = httpx2.MockTransport(lambda sent: httpx2.Response(200, json=REPLIES["google"]))
+
+    async def ask(own: bool) -> None:
+        async with httpx2.AsyncClient(transport=reply) as http:
+            options = HttpOptions(base_url="http://gym", httpx_async_client=http)
+            client: Any = genai.Client(enterprise=False, api_key=KEY, http_options=options).aio
+            sdks = client.models.generate_content
+
+            async def noted(*, model: str, **told: Any) -> Any:
+                asked.append(model)
+                return await sdks(model=model, **told)
+
+            class Models(AsyncModels):
+                async def generate_content(self, **told: Any) -> Any:
+                    return await noted(**told)
+
+            if own:
+                client._models = Models(client._api_client)
+            else:
+                client.models.generate_content = noted
+            await Google("gemini-3.6-flash", client=client).ask(requests_of("google")["usual"], unwatched)
+
+    for own in (False, True):
+        asyncio.run(ask(own))
+    assert ["gemini-3.6-flash"] * 2 == asked
 
 
 def test_middleware_sees_the_history() -> None:

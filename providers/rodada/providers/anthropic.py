@@ -221,6 +221,8 @@ class Anthropic:
             call["extra_body"] = {**self._extra, "output_config": typed}  # where nothing else can take its place
         if _is_manual(call.get("thinking")) and not self._history.thinks_first(request):
             call["thinking"] = {"type": "disabled"}
+        if request.stream:
+            call["stream"] = True
         check_size(WIRE, call, request.max_request_bytes, history.size)
         return call
 
@@ -235,7 +237,7 @@ class Anthropic:
         try:
             async with (
                 asyncio.timeout(request.seconds),
-                create(**call, stream=True, timeout=timeout_of(request.seconds)) as reply,
+                create(**call, timeout=timeout_of(request.seconds)) as reply,
             ):
                 return await self._put_together(reply, request, watch), reply.request_id
         except TimeoutError:

@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, TypeAlias
 
 from rodada.providers.construction import refuse_beside_client
+from rodada.providers.ready_bytes import is_sdks_own
 from rodada.statemachine.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ def sends_as_told(client: AnyClient) -> bool:
         anthropic.AsyncAnthropicFoundry,
         anthropic.AsyncAnthropicGoogleCloud,
     )
-    return type(client) in kinds and not client.middleware and not _is_traced(client)
+    kind = type(client)
+    own = kind in kinds and is_sdks_own("anthropic", type(client.messages).create, kind.post, kind.request)
+    return own and not client.middleware and not _is_traced(client)
 
 
 def _is_traced(client: AnyClient) -> bool:

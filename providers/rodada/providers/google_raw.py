@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # What is used inside the SDK: its classes' client, and two steps of that.
 CLIENT, BUILD, SEND = "_api_client", "_build_request", "_async_request"
 PLAIN = "BaseApiClient"
+METHOD = "generate_content"  # a tracer may put its own into the models
 WHOLE, STREAMED = ":generateContent", ":streamGenerateContent?alt=sse"
 
 Chunks = AsyncIterator[bytes]
@@ -71,10 +72,14 @@ class _Content(Protocol):
 
 def sends_as_told(models: object) -> bool:
     """
-    Whether the client behind them sends bodies without a look into them; the SDK has others, which record.
+    Whether they are the SDK's own, and the client behind them sends bodies without a look into them; the SDK has
+    others, which record.
     """
+    from google.genai.models import AsyncModels
+
     client: object = getattr(models, CLIENT, None)
-    return type(client).__name__ == PLAIN and _is_known(client)
+    own = type(models) is AsyncModels and METHOD not in vars(models)
+    return own and type(client).__name__ == PLAIN and _is_known(client)
 
 
 def through(models: object, *, contents: History | None = None, read: Read | None = None) -> "AsyncModels":

@@ -152,19 +152,20 @@ class Call:
         """
         return self.client.api_key
 
-    def placed(self) -> tuple[Resource, Mapping[str, object]]:
+    def placed(self, **more: object) -> tuple[Resource, Mapping[str, object]]:
         """
-        What is called, and with what arguments, so that the history is sent.
+        What is called, and with what arguments and these, so that the history is sent.
 
         Raises:
             ProviderTooLarge: it must not be sent.
         """
-        check_size(self.wire, self.arguments, self.most, self.history.size)
+        arguments = {**self.arguments, **more}
+        check_size(self.wire, arguments, self.most, self.history.size)
         if sends_as_told(self.client):
-            return sending(self.history, self.resource, self.client, left_out()), self.arguments
+            return sending(self.history, self.resource, self.client, left_out()), arguments
         # Beside the typed arguments, for the SDK walks those piece by piece: a history costs more there than all else.
-        extra = cast("Mapping[str, object]", self.arguments[EXTRA])
-        return self.resource, {**self.arguments, EXTRA: {**extra, self.history.name: self.history.value}}
+        extra = cast("Mapping[str, object]", arguments[EXTRA])
+        return self.resource, {**arguments, EXTRA: {**extra, self.history.name: self.history.value}}
 
 
 async def whole_turn(call: Call) -> ModelTurn:
@@ -190,9 +191,9 @@ async def streamed_turn(call: Call, assembly: Assembly, watch: Watch) -> ModelTu
         ProviderError: no turn came.
     """
     with _failures_of_sdk(call):
-        resource, arguments = call.placed()
+        resource, arguments = call.placed(stream=True)
         opening = cast(Opening, resource.with_streaming_response.create)
-        async with opening(**arguments, stream=True) as answer:
+        async with opening(**arguments) as answer:
             with _named(answer.request_id):
                 body = await _body(call, answer, assembly, watch)
     with _named(answer.request_id):

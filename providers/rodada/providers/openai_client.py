@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from rodada.providers.construction import refuse_beside_client
+from rodada.providers.ready_bytes import is_sdks_own
 from rodada.statemachine.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ def _async_name(name: str) -> str:
 def sends_as_told(client: "AsyncOpenAI") -> bool:
     """
     Whether it sends bodies without a look into them. Azure's moves the model into the address; what a class of the
-    host's does with a body nobody knows.
+    host's or a tracer does with a body nobody knows.
     """
     from openai import AsyncOpenAI
 
-    return type(client) is AsyncOpenAI
+    return type(client) is AsyncOpenAI and is_sdks_own("openai", AsyncOpenAI.post, AsyncOpenAI.request)
 
 
 def left_out() -> tuple[type, ...]:

@@ -7,6 +7,7 @@ client posts both as content. Address, headers, keys, hooks and the readers of t
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from types import FunctionType
 from typing import TypeVar, cast
 
 from attrs import frozen
@@ -16,6 +17,13 @@ from rodada.statemachine.jsontext import JsonValue, dump_json
 
 ResourceT = TypeVar("ResourceT")
 EXTRA = "extra_json"  # what the SDKs call `extra_body` among the options of a request
+
+
+def is_sdks_own(sdk: str, *methods: object) -> bool:
+    """
+    Whether methods are functions of the SDK itself: what tracers put in the place of one looks into what it is given.
+    """
+    return all(type(each) is FunctionType and each.__globals__["__name__"].split(".")[0] == sdk for each in methods)
 
 
 def sending(history: History, resource: ResourceT, client: object, left_out: tuple[type, ...]) -> ResourceT:
