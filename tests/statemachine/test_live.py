@@ -29,7 +29,7 @@ from rodada.statemachine import (
 )
 from rodada.statemachine import live as live_module
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered, UnexpectedEvent
-from rodada.statemachine.machine import MACHINE
+from rodada.statemachine.machine import FLOW
 from support.clock import HeldClock, idle
 from support.held import HeldHistory, HeldProvider, HeldTool
 
@@ -388,7 +388,7 @@ def test_a_watcher_that_comes_after_the_end_still_sees_it() -> None:
 
 
 def test_the_events_of_a_run_that_crashes_end_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    for event in MACHINE.events.values():
+    for event in FLOW.machine.events.values():
         monkeypatch.setattr(event, "transitions", {})
 
     async def scene() -> list[object]:

@@ -15,7 +15,7 @@ import rodada.statemachine
 from rodada.statemachine.errors import UnexpectedEvent
 from rodada.statemachine.events import EVENTS, CancelRequested, DeadlinePassed, Event, HistoryAppended, ToolFinished
 from rodada.statemachine.loop import ToolLoop
-from rodada.statemachine.machine import FLOW, MACHINE, Cursor, Flow, build_machine
+from rodada.statemachine.machine import FLOW, Cursor, Flow, build_machine
 from rodada.statemachine.messages import ModelTurn, Status, Stop, Text, ToolResult
 from rodada.statemachine.ports import Watch
 from rodada.statemachine.request import ModelRequest
@@ -38,7 +38,7 @@ TRANSITION_CALLBACKS = ("prepare", "before", "after")
 
 
 def transitions() -> list[Transition]:
-    return [each for event in MACHINE.events.values() for rows in event.transitions.values() for each in rows]
+    return [each for event in FLOW.machine.events.values() for rows in event.transitions.values() for each in rows]
 
 
 # The machine is the table
@@ -49,7 +49,7 @@ def test_the_machine_has_the_tables_rows_and_no_other() -> None:
     wanted = sorted((row.source.name, row.to.name, row.event.__name__) for row in TABLE)
     assert wanted == sorted(
         (each.source, each.dest, name)
-        for name, event in MACHINE.events.items()
+        for name, event in FLOW.machine.events.items()
         for rows in event.transitions.values()
         for each in rows
     )
@@ -59,15 +59,15 @@ def test_the_machine_asks_the_tables_guards_in_the_tables_way() -> None:
     for row in TABLE:
         conditions = [
             [(condition.func, condition.target) for condition in each.conditions]
-            for each in MACHINE.events[row.event.__name__].transitions[row.source.name]
+            for each in FLOW.machine.events[row.event.__name__].transitions[row.source.name]
         ]
         assert [*((guard, True) for guard in row.when), *((guard, False) for guard in row.unless)] in conditions
 
 
 def test_f114_the_machine_is_a_plain_synchronous_one() -> None:
-    assert isinstance(MACHINE, Machine)
-    assert not isinstance(MACHINE, AsyncMachine)
-    assert {type(MACHINE).__module__, *(base.__module__ for base in type(MACHINE).__mro__)} == {
+    assert isinstance(FLOW.machine, Machine)
+    assert not isinstance(FLOW.machine, AsyncMachine)
+    assert {type(FLOW.machine).__module__, *(base.__module__ for base in type(FLOW.machine).__mro__)} == {
         "rodada.statemachine.machine",
         "transitions.core",
         "builtins",
@@ -85,9 +85,9 @@ def test_f114_no_module_imports_another_machine_of_the_library() -> None:
 
 
 def test_f114_nothing_runs_inside_the_machine_but_guards() -> None:
-    assert [name for name in MACHINE_CALLBACKS if getattr(MACHINE, name)] == []
+    assert [name for name in MACHINE_CALLBACKS if getattr(FLOW.machine, name)] == []
     assert [each for each in transitions() if any(getattr(each, name) for name in TRANSITION_CALLBACKS)] == []
-    assert [state for state in MACHINE.states.values() if state.on_enter or state.on_exit] == []
+    assert [state for state in FLOW.machine.states.values() if state.on_enter or state.on_exit] == []
 
 
 def test_f115_nobody_but_the_flow_fires_the_machine() -> None:
@@ -102,14 +102,14 @@ def test_f115_nobody_but_the_flow_fires_the_machine() -> None:
 
 
 def test_f115_nothing_is_shared_between_two_steps() -> None:
-    assert MACHINE.models == []
+    assert FLOW.machine.models == []
     cursor = Cursor(State.CALL_MODEL)
     assert not hasattr(cursor, "__dict__")
-    assert MACHINE.initial == State.APPEND_HISTORY.name
+    assert FLOW.machine.initial == State.APPEND_HISTORY.name
 
 
 def test_f116_the_machine_has_no_queue() -> None:
-    assert MACHINE.has_queue is False
+    assert FLOW.machine.has_queue is False
 
 
 @given(walks())
@@ -142,10 +142,10 @@ def test_f117_a_failed_guard_is_an_error_that_names_it_and_changes_nothing() -> 
 
 
 def test_f117_the_library_makes_no_events_of_its_own() -> None:
-    assert set(MACHINE.events) == {event.__name__ for event in EVENTS}
-    assert set(MACHINE.states) == {state.name for state in State}
-    assert not MACHINE.auto_transitions
-    assert not MACHINE.ignore_invalid_triggers
+    assert set(FLOW.machine.events) == {event.__name__ for event in EVENTS}
+    assert set(FLOW.machine.states) == {state.name for state in State}
+    assert not FLOW.machine.auto_transitions
+    assert not FLOW.machine.ignore_invalid_triggers
 
 
 def test_f117_every_event_that_no_row_admits_is_refused() -> None:
@@ -181,7 +181,7 @@ def test_f118_a_run_that_was_asked_about_in_between_goes_the_same_way(walk: Walk
 
 
 def test_without_the_machines_rows_every_run_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    for event in MACHINE.events.values():
+    for event in FLOW.machine.events.values():
         monkeypatch.setattr(event, "transitions", dict[str, list[Transition]]())
     taken = [tried for tried in everything_tried() if tried.row is not None][::5]
     assert {tried.run.state for tried in taken} == {row.source for row in TABLE}
@@ -202,7 +202,7 @@ class Answering:
 def test_without_the_machines_rows_a_loop_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     loop = ToolLoop(Answering())
     assert asyncio.run(loop.run("hello")).answer == "yes"
-    for event in MACHINE.events.values():
+    for event in FLOW.machine.events.values():
         monkeypatch.setattr(event, "transitions", dict[str, list[Transition]]())
     with pytest.raises(UnexpectedEvent, match="HistoryAppended does not fit a run in AppendHistory"):
         asyncio.run(loop.run("hello"))

@@ -121,4 +121,3 @@ class Flow:
 
 
 FLOW = Flow(TABLE)
-MACHINE = FLOW.machine

@@ -41,7 +41,7 @@ from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver
 from rodada.statemachine.drivers.ports import Ports
 from rodada.statemachine.errors import ProviderOverloaded, UnexpectedEvent
 from rodada.statemachine.events import DeadlinePassed, Event
-from rodada.statemachine.machine import MACHINE
+from rodada.statemachine.machine import FLOW
 from rodada.statemachine.run import Run, new_run
 from rodada.statemachine.step import Moved, move
 from support.clock import HeldClock, idle
@@ -378,7 +378,7 @@ def test_a_driver_names_no_state_no_guard_and_no_reason(name: str) -> None:
 
 
 def test_a_machine_without_rows_makes_every_run_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    for event in MACHINE.events.values():
+    for event in FLOW.machine.events.values():
         monkeypatch.setattr(event, "transitions", {})
 
     async def scene() -> None:
