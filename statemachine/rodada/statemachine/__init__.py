@@ -6,7 +6,8 @@ from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.events import Failure
 from rodada.statemachine.limits import Limits
 from rodada.statemachine.live import LiveRun
-from rodada.statemachine.loop import LoopOptions, RunOptions, ToolLoop
+from rodada.statemachine.loop import ToolLoop
+from rodada.statemachine.loop_options import LoopOptions, RunOptions
 from rodada.statemachine.messages import (
     Entry,
     Exchange,

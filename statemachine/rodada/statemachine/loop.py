@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType, TracebackType
-from typing import Any, Generic, Self, TypedDict, Unpack, cast, overload
+from typing import Any, Generic, Self, Unpack, overload
 
 from attrs import Factory, evolve, field, frozen
 from typing_extensions import TypeVar
@@ -21,7 +21,8 @@ from rodada.statemachine.errors import InvalidValue, NotSupported
 from rodada.statemachine.identity import new_id
 from rodada.statemachine.limits import Limits
 from rodada.statemachine.live import LiveRun
-from rodada.statemachine.messages import Media, MediaLink, Part, Text, UserMessage, is_part
+from rodada.statemachine.loop_options import LoopOptions, RunOptions, check_options, message_parts, must_be
+from rodada.statemachine.messages import Part, UserMessage
 from rodada.statemachine.outcome import Outcome, T_co
 from rodada.statemachine.output import Output
 from rodada.statemachine.ports import AnyTool, Clock, Closable, History, Provider, Reserving, Streaming
@@ -34,65 +35,27 @@ from rodada.statemachine.wording import ENGLISH, Wording
 T = TypeVar("T", default=object)
 
 
-class RunOptions(TypedDict, total=False):
-    """
-    What may differ for one run, beside `output_type`.
-
-    Attributes:
-        conversation: what was said before; None begins a new one.
-        origin: who the run is for; never sent to a provider.
-        instructions, tools, limits: instead of the loop's own.
-        context: the host's own value, for tools that take a `Context`; never sent, never stored.
-        stream: instead of the loop's own.
-    """
-
-    conversation: Conversation | None
-    context: object
-    origin: Origin | None
-    instructions: str | None
-    tools: Iterable[AnyTool] | ToolList | None
-    limits: Limits | None
-    stream: bool
-
-
-class LoopOptions(TypedDict, total=False):
-    """
-    What may differ in a loop made from another one, beside `output_type`; the attributes are those of `ToolLoop`.
-    """
-
-    provider: Provider
-    tools: Iterable[AnyTool] | ToolList
-    instructions: str
-    limits: Limits
-    parallel: bool
-    stream: bool
-    wording: Wording
-    prices: Iterable[Price]
-    history: History | None
-    clock: Clock
-
-
 def _tool_list(tools: "Iterable[AnyTool] | ToolList") -> ToolList:
     if isinstance(tools, AnyTool):
         raise InvalidValue("tools", "one tool was given alone: give a list, such as tools=[it]")
     if isinstance(tools, ToolList):
         return tools
-    _must_be("tools", tools, Iterable)
+    must_be("tools", tools, Iterable)
     return ToolList(tools)
 
 
 def _price_list(given: Iterable[Price]) -> tuple[Price, ...]:
-    _must_be("ToolLoop.prices", given, Iterable)
+    must_be("ToolLoop.prices", given, Iterable)
     prices = tuple(given)
     for price in prices:
-        _must_be("ToolLoop.prices", price, Price)
+        must_be("ToolLoop.prices", price, Price)
     for name, count in Counter(price.model for price in prices).items():
         if count > 1:
             raise InvalidValue("ToolLoop.prices", f"{name!r:.80} has {count} prices")
     return prices
 
 
-def _in_order(tools: ToolList, parallel: bool) -> ToolList:
+def _with_parallel(tools: ToolList, parallel: bool) -> ToolList:
     return tools if tools.parallel == parallel else ToolList(tools.tools, parallel)
 
 
@@ -141,7 +104,7 @@ class ToolLoop(Generic[T_co]):
     clock: Clock = field(factory=SystemClock, kw_only=True)
     output_type: type[T_co] | None = field(default=None, kw_only=True)
     _toolbox: ToolList = field(
-        init=False, repr=False, default=Factory(lambda self: _in_order(self.tools, self.parallel), takes_self=True)
+        init=False, repr=False, default=Factory(lambda self: _with_parallel(self.tools, self.parallel), takes_self=True)
     )
 
     _typed: Output | None = field(
@@ -150,9 +113,9 @@ class ToolLoop(Generic[T_co]):
 
     def __attrs_post_init__(self) -> None:
         _must_ask("ToolLoop.provider", self.provider)
-        _must_be("ToolLoop.limits", self.limits, Limits)
-        _must_be("ToolLoop.instructions", self.instructions, str)
-        _must_be("ToolLoop.wording", self.wording, Wording)
+        must_be("ToolLoop.limits", self.limits, Limits)
+        must_be("ToolLoop.instructions", self.instructions, str)
+        must_be("ToolLoop.wording", self.wording, Wording)
         check_priced(self.limits, self.prices)
         if self.history is not None and not callable(getattr(self.history, "append", None)):
             raise InvalidValue("ToolLoop.history", f"{self.history!r:.120} has no `append` to call")
@@ -196,14 +159,13 @@ class ToolLoop(Generic[T_co]):
     def _begun(
         self, message: str | Iterable[Part], output_type: type[object] | None, options: RunOptions, *, asks: bool
     ) -> LiveRun[Any]:
-        _refuse_unknown(options)
-        _refuse_wrong_kinds(options)
+        check_options(options)
         provider = _used.get().get(self, self.provider)
         stream = options.get("stream", self.stream)
         _refuse_streaming(provider, stream)
         run = new_run(
             new_id("run"),
-            UserMessage(new_id("message"), _parts(message)),
+            UserMessage(new_id("message"), message_parts(message)),
             options.get("conversation") or Conversation(),
             limits=options.get("limits") or self.limits,
             origin=options.get("origin") or Origin(),
@@ -211,7 +173,7 @@ class ToolLoop(Generic[T_co]):
             prices=self.prices,
         )
         tools, instructions = options.get("tools"), options.get("instructions")
-        toolbox = self._toolbox if tools is None else _in_order(_tool_list(tools), self.parallel)
+        toolbox = self._toolbox if tools is None else _with_parallel(_tool_list(tools), self.parallel)
         _refuse_reserved(provider, toolbox)
         ports = Ports(
             provider=provider,
@@ -354,46 +316,8 @@ def _refuse_reserved(provider: Provider, tools: ToolList) -> None:
             raise InvalidValue("ToolLoop.tools", told)
 
 
-def _refuse_unknown(options: Mapping[str, object]) -> None:
-    # Python passes every keyword on, so a misspelt one would be lost without a word.
-    known = RunOptions.__annotations__
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        there = ", ".join([*known, "output_type"])
-        raise InvalidValue(f"option {unknown[0]!r}", f"no run has it; these are there: {there}")
-
-
 def _warn_of_undeclared(tools: ToolList) -> None:
     names = [tool.declaration.name for tool in tools.tools if not tool.declared]
     if names:
         told = ", ".join(names)
         warnings.warn(f"parallel=True, but {told} say neither reads= nor writes=: each runs alone", stacklevel=4)
-
-
-_KINDS: Mapping[str, type] = {"conversation": Conversation, "origin": Origin, "instructions": str, "limits": Limits}
-
-
-def _refuse_wrong_kinds(options: Mapping[str, object]) -> None:
-    for name, kind in _KINDS.items():
-        if options.get(name) is not None:
-            _must_be(name, options[name], kind)
-
-
-def _must_be(what: str, value: object, kind: type) -> None:
-    if not isinstance(value, kind):
-        raise InvalidValue(what, f"takes a {kind.__name__}, got a {type(value).__name__}")
-
-
-def _parts(message: object) -> tuple[Part, ...]:
-    if isinstance(message, str):
-        return (Text(message),)
-    if isinstance(message, Text | Media | MediaLink) or not isinstance(message, Iterable):
-        return _checked_parts((message,))
-    return _checked_parts(tuple(cast("Iterable[object]", message)))
-
-
-def _checked_parts(parts: tuple[object, ...]) -> tuple[Part, ...]:
-    found = tuple(part for part in parts if is_part(part))
-    if len(found) < len(parts):
-        raise InvalidValue("message", "takes text, or parts such as Text('...') and Media.from_path('photo.png')")
-    return found
