@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol, cast
 
-from rodada.providers.anthropic_answer import may_be_asked, output_format
+from rodada.providers.anthropic_answer import cites, may_be_asked, output_format
 from rodada.providers.anthropic_client import (
     AnyClient,
     checked_client,
@@ -150,6 +150,7 @@ class Anthropic:
         self._extra = cast("Mapping[str, object]", self._options.get("extra_body") or {})
         self._output_config = fields_of_option(NAME, self._options, "output_config")
         self._server_tools = checked_server_tools(NAME, server_tools, server_tool_fault)
+        self._takes_formats = not any(map(cites, self._server_tools))
         given = None if client is None else checked_client(NAME, client, api_key, base_url)
         self._key = find_key(NAME, api_key, KEY_VARIABLES) if given is None else secret_of(given)
         self._streams = given is None or sends_events(given)
@@ -212,7 +213,7 @@ class Anthropic:
         """
         schema = request.output_schema or request.lifted_schema
         # Changed in the closing call, the instructions would no longer be those to which the turn's thoughts are bound.
-        told = schema is not None and not may_be_asked(schema)
+        told = schema is not None and not (self._takes_formats and may_be_asked(schema))
         asked = in_words(request, also_lifted=self._traits.system_role) if told else request
         body = body_of(asked, self._traits, self._server_tools)
         call = {**self._options, "model": self.model, "max_tokens": self._max_output_tokens, FIELD: [], **body}

@@ -1,7 +1,7 @@
 """
 The type of an answer as the Anthropic Messages API is asked for it: `output_config.format`. A type that it refuses is
 told in words instead: one with a mapping, with a part that may be anything, or one that holds itself; and one with more
-optional properties or unions than it compiles.
+optional properties or unions than it compiles. So is every type beside a tool that cites.
 """
 
 from collections.abc import Iterator
@@ -28,6 +28,14 @@ def output_format(schema: str) -> JsonObject:
     The format of an answer that fulfils the JSON text of a schema.
     """
     return {"type": "json_schema", "schema": kept_object(_made(schema))}
+
+
+def cites(tool: JsonObject) -> bool:
+    """
+    Whether a tool of the vendor's own has the model cite what it found: beside one no format is taken.
+    """
+    citations = tool.get("citations")
+    return isinstance(citations, dict) and citations.get("enabled") is True
 
 
 @lru_cache(maxsize=128)

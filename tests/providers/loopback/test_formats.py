@@ -39,6 +39,13 @@ def with_property(**schema: object) -> Json:
     return {**CLOSED, "properties": {"a": schema}}
 
 
+def properties(count: int, **schema: object) -> Json:
+    return {**CLOSED, "properties": {f"p{at}": schema for at in range(count)}, "required": []}
+
+
+CITING = {"type": "web_fetch_20260318", "name": "web_fetch", "citations": {"enabled": True}}
+
+
 def anthropic(format: object) -> Json:
     messages = [{"role": "user", "content": "How much?"}]
     return {"model": "claude-opus-5-5", "max_tokens": 100, "messages": messages, "output_config": {"format": format}}
@@ -111,6 +118,13 @@ REFUSED: list[tuple[WireName, Json, str]] = [
         "A schema with $ref must have no other keys",
     ),
     ("anthropic", anthropic(of_schema(CIRCLE)), "Circular reference detected in schema definitions"),
+    ("anthropic", anthropic(of_schema(properties(25, type="integer"))), "too many optional parameters (25)"),
+    ("anthropic", anthropic(of_schema(properties(17, anyOf=[]))), "too many parameters with union types (17)"),
+    (
+        "anthropic",
+        {**anthropic(of_schema(CLOSED)), "tools": [CITING]},
+        "citations cannot be enabled together with an output format",
+    ),
     ("openai", openai("json"), "Invalid type for 'text.format'"),
     ("openai", openai({"schema": CLOSED}), "Missing required parameter: 'text.format.type'."),
     ("openai", openai({"type": "yaml"}), OTHER_TYPES),
@@ -121,6 +135,8 @@ REFUSED: list[tuple[WireName, Json, str]] = [
     ("openai", openai(named(CLOSED, json_schema={})), "Unknown parameter: 'text.format.json_schema'."),
     ("openai", openai(named({"type": "array"})), "Invalid schema for response_format 'Plan': schema must be a JSON"),
     ("openai", openai(named({"type": "object", "properties": {}})), f"response_format 'Plan': {UNCLOSED}"),
+    ("openai", openai(named(with_property(enum=[*range(1001)]))), "Expected at most 1000 enum values in total"),
+    ("openai", openai(named(with_property(enum=["x" * 60] * 251))), "Expected at most 15000 characters in enum values"),
     ("openai_chat", openai_chat({"type": "yaml"}), OTHER_TYPES),
     ("openai_chat", openai_chat({"type": "json_schema"}), "Missing required parameter: 'response_format.json_schema'."),
     ("openai_chat", openai_chat({**nested(CLOSED), "strict": True}), "Unknown parameter: 'response_format.strict'."),

@@ -17,6 +17,7 @@ from rodada.providers.openai_chat import Dialect, OpenAIChat
 from rodada.providers.openai_responses import OpenAIResponses
 from rodada.providers.told_type import TOLD
 from rodada.statemachine import Limits, Outcome, Provider, Reason, RunStatus, ToolLoop
+from rodada.statemachine.jsontext import JsonObject
 from rodada.tools import tool
 from support.heard import heard
 from support.stage import DEVIATIONS, KEY, MODELS, WIRES, AnyProvider, Stage, set_stage
@@ -290,6 +291,16 @@ def test_a_type_told_in_words_changes_nothing_to_which_thoughts_are_bound(stage:
     assert (outcome.answer_by, outcome.answer) == ("model", "I looked once. Shall I go on?")
     systems = [each.body["system"] for each in stage.server.received]
     assert (systems[2] == systems[1]) is (model != "claude-haiku-4-5")  # which has no other place for the guidance
+
+
+def test_beside_a_tool_of_claudes_that_cites_a_type_is_told_in_words(stage: Stage) -> None:
+    fetch: JsonObject = {"type": "web_fetch_20260318", "name": "web_fetch", "citations": {"enabled": True}}
+    provider = Anthropic(
+        "claude-opus-5-5", api_key=KEY, base_url=stage.server.base_url("anthropic"), server_tools=[fetch]
+    )
+    outcome = answered(stage, loop_of(provider), Turn(GOOD))
+    assert (asked(stage.server.received[0]), outcome.output) == ("told", PLAN)
+    stage.run(provider.aclose())
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rodada.providers.loopback.anthropic.blocks import unknown
 from rodada.providers.loopback.anthropic.tools import schema_nodes
 from rodada.providers.loopback.anthropic.view import View, bad
-from rodada.providers.loopback.json_values import Json, Object, items, obj, text
+from rodada.providers.loopback.json_values import Json, Object, items, obj, objs, text
 from rodada.providers.loopback.script import Failure
 
 _PATH = "output_config.format"
@@ -94,4 +94,14 @@ def _references(value: Json) -> frozenset[str]:
     return frozenset(own).union(*map(_references, within))
 
 
-RULES: tuple[Callable[[View], Failure | None], ...] = (format_is_a_schema,)
+def nothing_is_cited(view: View) -> Failure | None:
+    """
+    Beside a format no tool has its results cited.
+    """
+    cited = any(obj(tool.get("citations")).get("enabled") is True for tool in objs(view.body.get("tools")))
+    if not cited or "format" not in obj(view.body.get("output_config")):
+        return None
+    return bad(f"{_PATH}: citations cannot be enabled together with an output format")
+
+
+RULES: tuple[Callable[[View], Failure | None], ...] = (format_is_a_schema, nothing_is_cited)
