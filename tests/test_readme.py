@@ -33,6 +33,7 @@ def test_the_code_runs_as_it_stands() -> None:
         Turn(calls=(Call("clock_get_current_time", {"timezone": "Asia/Tokyo"}),)),
         Turn("It is noon."),
         Turn("Still 5 kg more."),
+        Turn("5 kg more."),
         Turn(calls=(Call("plot_log", {"exercise": "bench press"}),)),
         Turn("A plot, and the same plot."),
         Turn(calls=(Call("read_log", {"exercise": "bench press"}),)),
@@ -61,6 +62,7 @@ def test_the_code_runs_as_it_stands() -> None:
         "It is noon.",
         "Ended",
         "Still 5 kg more.",
+        "5 kg more.",
         "A plot, and the same plot.",
     } <= {*lines}
 

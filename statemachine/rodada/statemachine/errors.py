@@ -116,21 +116,22 @@ class AlreadyEntered(LoopError):
 
 class NotEntered(LoopError):
     """
-    A `LiveRun` was used before its `async with` block began.
+    A `LiveRun` was used before its block began.
     """
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(f"{run_id} has not begun: use `async with loop.start(...) as live:`")
+        super().__init__(f"{run_id} has not begun: use `async with loop.start(...) as live:`, or `with`")
         self.run_id = run_id
 
 
 class RunningLoop(LoopError):
     """
-    `run_sync` was called where an event loop runs: it would block that loop. Use `await loop.run(...)` there.
+    What waits in its thread (`run_sync`, a `with` block) was used where an event loop runs, which it would block. Use
+    `await loop.run(...)` or `async with` there.
     """
 
     def __init__(self) -> None:
-        super().__init__("run_sync would block the running event loop: use `await loop.run(...)` here")
+        super().__init__("this would block the event loop that runs here: use `await loop.run(...)` or `async with`")
 
 
 class NotSupported(LoopError):

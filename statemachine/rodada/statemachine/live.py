@@ -1,17 +1,19 @@
 """
 A run while it goes on: the handle that users hold. The block owns the run; leaving it before the end cancels the
-run and waits until it has settled.
+run and waits until it has settled. A `with` block is for hosts without an event loop: its run is on the one in the
+background, and its thread does for it, while it waits, what only the calling thread may do.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 from typing import Any, Generic, Self, cast
 
 from rodada.statemachine.approvals import undecided, waits_for_decision
 from rodada.statemachine.audience import Audience
 from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver
-from rodada.statemachine.drivers.background import running_loop
+from rodada.statemachine.drivers.background import background_loop, running_loop, waited_for
+from rodada.statemachine.drivers.calling_thread import CallingThread
 from rodada.statemachine.drivers.ports import Ports
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered
 from rodada.statemachine.events import ApprovalDecided, CancelRequested
@@ -27,7 +29,8 @@ _busy: dict[str, str] = {}
 
 class LiveRun(Generic[T_co]):
     """
-    One run, owned by an `async with` block. Entering it begins the run.
+    One run, owned by an `async with` block, or by a `with` block in a thread that runs no event loop. Entering it
+    begins the run.
 
     Attributes:
         id: of the run.
@@ -35,6 +38,7 @@ class LiveRun(Generic[T_co]):
     Raises:
         AlreadyEntered: on entering it a second time.
         ConversationBusy: on entering it while another run is answering on its conversation.
+        RunningLoop: on entering it by `with` in a thread that runs an event loop.
     """
 
     def __init__(self, run: Run, ports: Ports) -> None:
@@ -45,6 +49,7 @@ class LiveRun(Generic[T_co]):
         self._driver: AsyncioDriver | None = None
         self._task: asyncio.Task[Outcome[T_co]] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._caller: CallingThread | None = None
 
     async def __aenter__(self) -> Self:
         if self._task is not None:
@@ -74,6 +79,21 @@ class LiveRun(Generic[T_co]):
         if interrupt is not None and cancel is interrupt:
             raise interrupt
 
+    def __enter__(self) -> Self:
+        caller = CallingThread(background_loop())
+        waited_for(caller, self.__aenter__())
+        self._caller = caller
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        caller = self._calling()
+        try:
+            waited_for(caller, self.__aexit__(kind, error, traceback))
+        finally:
+            caller.leave()
+
     def events(self, *, after: int | None = None) -> AsyncIterator[Notice]:
         """
         What happens from now on, ending with `Ended` (without it only when the run crashed; `outcome` then says how).
@@ -84,6 +104,18 @@ class LiveRun(Generic[T_co]):
             after: the number `n` of the last notice that was seen, to go on behind it; 0 for all from the beginning.
         """
         return self._audience.events(after)
+
+    def events_sync(self, *, after: int = 0) -> Iterator[Notice]:
+        """
+        The same, waited for in this thread. From the beginning unless told otherwise: the run does not wait for whoever
+        comes from another thread to watch it.
+
+        Raises:
+            NotEntered: the block has not begun.
+            RunningLoop: this thread runs an event loop.
+        """
+        caller = self._calling()
+        return _each(caller, waited_for(caller, self._opened(after)))
 
     @property
     def spent(self) -> Spent:
@@ -136,6 +168,29 @@ class LiveRun(Generic[T_co]):
         """
         return await asyncio.shield(self._entered())
 
+    def outcome_sync(self) -> Outcome[T_co]:
+        """
+        The same, waited for in this thread. Interrupting the wait leaves the run alone, save for tools that are bound
+        to the thread of the `with` block: no more of them begin.
+
+        Raises:
+            NotEntered: the block has not begun.
+            RunningLoop: this thread runs an event loop.
+            UnexpectedEvent: a fault in the table or in a port.
+        """
+        return waited_for(self._calling(), self.outcome())
+
+    async def _opened(self, after: int) -> AsyncIterator[Notice]:
+        return self.events(after=after)
+
+    def _calling(self) -> CallingThread:
+        """
+        The thread of the `with` block; where the block is another one, this thread.
+        """
+        if self._loop is None:
+            raise NotEntered(self.id)
+        return self._caller or CallingThread(self._loop)
+
     def _decide(self, event: ApprovalDecided, digest: str | None) -> None:
         if not event.by.strip():
             raise InvalidValue("decision", "it needs somebody: pass by=... from the host's authentication")
@@ -187,6 +242,15 @@ class LiveRun(Generic[T_co]):
         reason = None if outcome.reason is None else outcome.reason.value
         log_info("run.ended", run=self.id, status=outcome.status.value, reason=reason, rounds=outcome.rounds)
         return outcome
+
+
+def _each(caller: CallingThread, events: AsyncIterator[Notice]) -> Iterator[Notice]:
+    while (notice := waited_for(caller, _next(events))) is not None:
+        yield notice
+
+
+async def _next(events: AsyncIterator[Notice]) -> Notice | None:
+    return await anext(events, None)
 
 
 def _occupy(run: Run) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from rodada.providers.scripted import Call, Scripted, Turn
 from rodada.statemachine import Limits, RunStatus, Status, ToolLoop
-from rodada.statemachine.drivers.background import background_loop, run_in_background
+from rodada.statemachine.drivers.background import background_loop, run_in_background, waited_for
 from rodada.statemachine.drivers.calling_thread import CallingThread, calling_thread
 from rodada.statemachine.drivers.errand import Errand, Withdrawn
 from rodada.tools import Tool, ToolOptions, tool
@@ -253,3 +253,26 @@ def test_an_event_loop_that_somebody_awaits_has_no_calling_thread() -> None:
 
 def test_a_call_without_a_loop_around_runs_in_place() -> None:
     assert result(bound(threading.get_ident)).text == str(threading.get_ident())
+
+
+def test_an_interrupt_before_the_work_has_begun_gives_it_up() -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    async def leave_an_errand(thread: CallingThread) -> None:
+        left.append(asyncio.create_task(thread.do(Errand("f", interrupt))))
+        await asyncio.sleep(0)
+
+    async def never_ends() -> None:
+        await asyncio.Event().wait()
+
+    async def end_of(task: "asyncio.Task[None]") -> BaseException | None:
+        await asyncio.wait([task])
+        return task.exception()
+
+    left: list[asyncio.Task[None]] = []
+    thread = CallingThread(background_loop())
+    run_in_background(leave_an_errand(thread))
+    with pytest.raises(KeyboardInterrupt):
+        waited_for(thread, never_ends())
+    assert isinstance(run_in_background(end_of(left[0])), KeyboardInterrupt)

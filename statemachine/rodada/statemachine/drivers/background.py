@@ -9,7 +9,7 @@ import threading
 from collections.abc import Coroutine
 from concurrent.futures import wait
 from contextlib import suppress
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from rodada.statemachine.drivers.calling_thread import CallingThread, known_as_calling
 from rodada.statemachine.errors import RunningLoop
@@ -44,8 +44,45 @@ def _keep_running(loop: asyncio.AbstractEventLoop) -> None:
 
 def run_in_background(work: Coroutine[object, object, T]) -> T:
     """
-    Run some work on the background loop and wait for it here, doing meanwhile what only this thread may do. An
-    interrupt cancels the work, waits until it has settled, and then goes on.
+    Run some work on the background loop and wait for it here.
+
+    Raises:
+        RunningLoop: this thread runs an event loop, which would be blocked.
+    """
+    thread = CallingThread(background_loop())
+    try:
+        return waited_for(thread, work)
+    finally:
+        thread.leave()
+
+
+class _Kept(Generic[T]):
+    """
+    Some work whose cancel may come before it has begun, and whose end is waited for all the same.
+    """
+
+    def __init__(self, work: Coroutine[object, object, T]) -> None:
+        self._work = work
+        self._task: asyncio.Task[T] | None = None
+        self._is_given_up = False
+
+    async def result(self) -> T:
+        self._task = asyncio.create_task(self._work)
+        if self._is_given_up:
+            self._task.cancel()
+        return await self._task
+
+    def give_up(self) -> None:
+        self._is_given_up = True
+        if self._task is not None:
+            self._task.cancel()
+
+
+def waited_for(thread: CallingThread, work: Coroutine[object, object, T]) -> T:
+    """
+    Run some work on the event loop that a thread waits for, and wait here; meanwhile the thread, if it is this one,
+    does what only it may do. An interrupt cancels the work, waits until it has settled, and then goes on; from then
+    on the thread does no more.
 
     Raises:
         RunningLoop: this thread runs an event loop, which would be blocked.
@@ -53,27 +90,18 @@ def run_in_background(work: Coroutine[object, object, T]) -> T:
     if running_loop() is not None:
         work.close()
         raise RunningLoop()
-    loop = background_loop()
-    started: list[asyncio.Task[T]] = []
-
-    async def kept() -> T:
-        started.append(asyncio.create_task(work))
-        return await started[0]
-
-    thread = CallingThread(loop)
+    kept = _Kept(work)
     with known_as_calling(thread):
-        future = asyncio.run_coroutine_threadsafe(kept(), loop)
+        future = asyncio.run_coroutine_threadsafe(kept.result(), thread.loop)
     try:
         thread.attend(future)
         return future.result()
     except BaseException:
-        thread.leave()
         if not future.done():
-            loop.call_soon_threadsafe(lambda: [task.cancel() for task in started])
+            thread.leave()
+            thread.loop.call_soon_threadsafe(kept.give_up)
             wait([future])
         raise
-    finally:
-        thread.leave()
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:

@@ -1,14 +1,15 @@
 """
-The thread that waits in `run_sync`: meanwhile it does what only it may do, such as work on a connection of `sqlite3`.
+The thread that waits for a run without an event loop of its own: meanwhile it does what only it may do, such as work on
+a connection of `sqlite3`.
 """
 
 import asyncio
 from collections.abc import Generator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from queue import SimpleQueue
-from threading import Lock
+from threading import Lock, get_ident
 from typing import Any, TypeVar
 
 from rodada.statemachine.drivers.errand import Errand
@@ -18,13 +19,14 @@ T = TypeVar("T")
 
 class CallingThread:
     """
-    A thread that waits for some work on an event loop.
+    The thread that makes it, which waits for some work on an event loop.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self._errands: SimpleQueue[Errand[Any] | None] = SimpleQueue()
         self._lock = Lock()
+        self._ident = get_ident()
         self._has_left = False
 
     async def do(self, errand: Errand[T]) -> T:
@@ -42,13 +44,19 @@ class CallingThread:
 
     def attend(self, future: Future[Any]) -> None:
         """
-        Do errands in this thread until a future is done.
+        Do errands in this thread until a future is done; another thread only waits.
 
         Raises:
             KeyboardInterrupt: from an errand; it is the thread's own.
         """
+        if get_ident() != self._ident:
+            wait([future])
+            return
         future.add_done_callback(lambda _: self._errands.put(None))
-        while (errand := self._errands.get()) is not None:
+        while not future.done():
+            errand = self._errands.get()
+            if errand is None:  # this future is done, or an earlier one that nobody attends any more
+                continue
             errand.do()
             if errand.interrupt is not None:
                 raise errand.interrupt
