@@ -17,6 +17,7 @@ from rodada.providers.json_body import told_count, told_text
 from rodada.providers.media import NOTHING, Taken, Takes, taken
 from rodada.providers.paragraphs import Paragraphs
 from rodada.providers.server_tools import OURS, RUN_BY_HOST, ServerTools
+from rodada.providers.wire_calls import WireCall, requests_of
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.jsontext import (
     JsonObject,
@@ -523,19 +524,12 @@ def _checked(message: JsonValue) -> JsonObject:
 
 
 def _requests(blocks: list[JsonObject], request: ModelRequest, broken: Mapping[int, str]) -> tuple[ToolRequest, ...]:
-    calls = of_type(blocks, "tool_use")
-    inputs = [broken.get(at, _input(block)) for at, block in enumerate(blocks) if block["type"] == "tool_use"]
-    wire_ids = tuple(told_text(call.get("id")) or None for call in calls)
-    names = {legal(tool.name): tool.name for tool in request.tools}
-    return tuple(
-        ToolRequest(
-            id=request_id,
-            name=names.get(told_text(call["name"]), told_text(call["name"])),
-            raw=raw,
-            wire_id=wire_id,
-        )
-        for call, raw, wire_id, request_id in zip(calls, inputs, wire_ids, request.request_ids(wire_ids), strict=True)
-    )
+    calls = [
+        WireCall(told_text(block.get("id")), told_text(block["name"]), broken.get(at, _input(block)))
+        for at, block in enumerate(blocks)
+        if block["type"] == "tool_use"
+    ]
+    return requests_of(calls, request, legal)
 
 
 def _input(call: JsonObject) -> str:

@@ -20,6 +20,7 @@ from rodada.providers.json_body import told_count, told_output
 from rodada.providers.media import NOTHING, Taken, Takes, taken
 from rodada.providers.paragraphs import Paragraphs
 from rodada.providers.server_tools import OURS, RUN_BY_HOST, ServerTools
+from rodada.providers.wire_calls import WireCall, requests_of
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import ProviderGarbled, ProviderRejected
 from rodada.statemachine.jsontext import (
@@ -589,14 +590,7 @@ def _requests(parts: list[JsonObject], request: ModelRequest) -> tuple[ToolReque
     """
     asked = [part for part in (*held_parts(request), *parts) if "functionCall" in part]
     calls = [as_object(part["functionCall"], "a call") for part in asked]
-    wire_ids = tuple(_word(call.get("id")) or None for call in calls)
-    declared = {wire_name(tool.name): tool.name for tool in request.tools}
-    return tuple(
-        ToolRequest(id, declared.get(name, name), _raw(call), wire_id)
-        for call, name, id, wire_id in zip(
-            calls, map(_name, calls), request.request_ids(wire_ids), wire_ids, strict=True
-        )
-    )
+    return requests_of([WireCall(_word(call.get("id")), _name(call), _raw(call)) for call in calls], request, wire_name)
 
 
 def held_parts(request: ModelRequest) -> list[JsonObject]:

@@ -11,6 +11,7 @@ from rodada.providers.json_body import raw_arguments, told_count, told_object, t
 from rodada.providers.openai_chat_input import WIRE, called
 from rodada.providers.openai_failures import told_error
 from rodada.providers.openai_request import legal_name
+from rodada.providers.wire_calls import WireCall, requests_of
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import ModelTurn, Piece, Served, Stop, ToolRequest, Usage
@@ -90,18 +91,13 @@ def _kind(call: JsonObject) -> str:
 
 
 def _requests(calls: list[JsonObject], request: ModelRequest) -> tuple[ToolRequest, ...]:
-    wire_ids = tuple(told_text(call.get("id")) or None for call in calls)
-    names = {legal_name(tool.name): tool.name for tool in request.tools}
-    functions = [told_object(call.get("function")) for call in calls]
-    return tuple(
-        ToolRequest(id=own, name=_name(function, names), raw=raw_arguments(function.get("arguments")), wire_id=wire_id)
-        for own, wire_id, function in zip(request.request_ids(wire_ids), wire_ids, functions, strict=True)
+    return requests_of([_wire_call(call, told_object(call.get("function"))) for call in calls], request, legal_name)
+
+
+def _wire_call(call: JsonObject, function: JsonObject) -> WireCall:
+    return WireCall(
+        told_text(call.get("id")), told_text(function.get("name")), raw_arguments(function.get("arguments"))
     )
-
-
-def _name(function: JsonObject, names: Mapping[str, str]) -> str:
-    name = told_text(function.get("name"))
-    return names.get(name, name)
 
 
 def visible_text(message: JsonObject) -> str:

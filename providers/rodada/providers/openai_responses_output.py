@@ -8,6 +8,7 @@ from rodada.providers.json_body import raw_arguments, told_count, told_object, t
 from rodada.providers.openai_failures import from_told_error, told_error
 from rodada.providers.openai_request import legal_name
 from rodada.providers.openai_responses_input import CALLS, OUTPUTS, WIRE, WITH_OPTIONAL_ID, without_id
+from rodada.providers.wire_calls import WireCall, requests_of
 from rodada.statemachine.errors import ProviderGarbled
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json
 from rodada.statemachine.messages import ModelTurn, Piece, Served, Stop, ToolRequest, Usage
@@ -107,18 +108,12 @@ def _unanswerable(items: list[JsonObject]) -> str:
 
 
 def _requests(items: list[JsonObject], request: ModelRequest) -> tuple[ToolRequest, ...]:
-    calls = [item for item in items if item.get("type") in CALLS]
-    wire_ids = tuple(told_text(call.get("call_id")) or None for call in calls)
-    names = {legal_name(tool.name): tool.name for tool in request.tools}
-    return tuple(
-        ToolRequest(id=own, name=_name(call, names), raw=asked_arguments(call), wire_id=wire_id)
-        for own, wire_id, call in zip(request.request_ids(wire_ids), wire_ids, calls, strict=True)
-    )
-
-
-def _name(call: JsonObject, names: Mapping[str, str]) -> str:
-    name = told_text(call.get("name"))
-    return names.get(name, name)
+    calls = [
+        WireCall(told_text(item.get("call_id")), told_text(item.get("name")), asked_arguments(item))
+        for item in items
+        if item.get("type") in CALLS
+    ]
+    return requests_of(calls, request, legal_name)
 
 
 def asked_arguments(call: JsonObject) -> str:
