@@ -6,7 +6,20 @@ import pytest
 from google.genai import types
 
 from rodada.providers.google import from_messages, to_messages
-from rodada.statemachine import Exchange, Media, MediaLink, ModelTurn, Part, Status, Text, UserMessage
+from rodada.statemachine import (
+    Conversation,
+    Exchange,
+    Media,
+    MediaLink,
+    ModelTurn,
+    Part,
+    Status,
+    Stop,
+    Text,
+    ToolRequest,
+    ToolResult,
+    UserMessage,
+)
 from rodada.statemachine.errors import AmbiguousResult, UnreadableMessages
 from rodada.statemachine.jsontext import JsonObject, JsonValue
 from support.imports import kinds, told
@@ -266,6 +279,20 @@ def test_links_behind_the_results_go_back_into_them() -> None:
     assert isinstance(exchange, Exchange)
     assert (Text("see"), MediaLink("https://host/a", "image/png"), Text("so")) == exchange.results[0].content
     assert ([], stored) == (kinds(found), to_messages(found.conversation))
+
+
+def test_a_response_that_holds_an_image_gets_its_links_back_too() -> None:
+    link, shot = MediaLink("https://host/a", "image/png", "x"), Media.of(PNG.bytes, "image/png", "y")
+    request = ToolRequest("a", "f", "{}", wire_id="a")
+    turn = ModelTurn(Stop.WHOLE, requests=(request,))
+    for parts in ((Text("see"), shot, link, Text("so")), (link, shot), (shot, link), (link, shot, link, shot)):
+        results = (ToolResult.with_parts(request, Status.SUCCEEDED, parts),)
+        before = Conversation("c", (UserMessage("m", (Text("hi"),)), Exchange(turn, results)))
+        found = from_messages(to_messages(before))
+
+        (_, exchange) = found.conversation.entries
+        assert isinstance(exchange, Exchange)
+        assert (parts, []) == (exchange.results[0].content, kinds(found))
 
 
 def test_a_message_of_the_person_keeps_its_order() -> None:

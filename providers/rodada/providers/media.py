@@ -25,7 +25,7 @@ NAME = rf"(?P<name>[^\n]{{1,{LONGEST_NAME_TOLD}}}?)"
 # Bounded, for a tool's result that only begins like a line would be searched again from each of its characters.
 TYPE = r"(?P<type>[^\s,;/]{1,127}/[^\s,;/]{1,127})"
 TOLD = rf"\[(?:{NAME}: )?{TYPE}, (?P<what>\d{{1,12}} bytes|at [^\s\]]{{1,{LONGEST_URL}}})"
-AFTER_LINE = re.compile(rf"\n{TOLD}; {AFTER}\]\n")
+AFTER_LINE = re.compile(rf"\n{TOLD}; {AFTER}\](?:\n|\Z)")  # the line of a medium behind it begins with its end
 LINE = re.compile(rf"(?:^|\n|(?<=\n)){TOLD}\](?:\n|\Z)")
 
 
@@ -170,9 +170,11 @@ def put_back(results: Sequence[tuple[Part, ...]], behind: Sequence[Part]) -> lis
         return None
     found: list[tuple[Part, ...]] = []
     for parts in results:
-        text = plain_text(parts) if all(isinstance(part, Text) for part in parts) else ""
-        placed, media = _placed(text, media, AFTER_LINE)
-        found.append(placed or parts)
+        whole: list[Part] = []
+        for part in parts:
+            placed, media = _placed(part.text, media, AFTER_LINE) if isinstance(part, Text) else ((), media)
+            whole += placed or (part,)
+        found.append(tuple(whole))
     return None if media else found
 
 
