@@ -439,7 +439,7 @@ def turn_of_message(
     handed_over = stop is Stop.CUT or (stop is Stop.WHOLE and word == "tool_use")
     return ModelTurn(
         stop=stop,
-        text="".join(map(said_before(request).heard, map(said_in, blocks))),
+        text=said_before(request).text_of(map(said_in, blocks)),
         requests=_requests(blocks, request, broken) if handed_over else (),
         stop_word=word,
         usage=usage_of(message.get("usage")),
@@ -455,7 +455,7 @@ def said_before(request: ModelRequest) -> Paragraphs:
     """
     What the turn that goes on said before its pauses.
     """
-    paragraphs = Paragraphs(is_json=request.output_schema is not None)
+    paragraphs = Paragraphs(is_typed=request.output_schema is not None)
     for turn in request.held:
         for block in blocks_of(turn):
             paragraphs.heard(said_in(block))

@@ -487,7 +487,7 @@ def _turn(body: JsonObject, request: ModelRequest, model: str) -> ModelTurn:
     token = [_token_piece(candidate)] if stop is Stop.PAUSED else []
     return ModelTurn(
         stop=stop,
-        text="".join(map(said_before(request).heard, map(said_in, parts))),
+        text=said_before(request).text_of(map(said_in, parts)),
         requests=_requests(parts, request) if stop is Stop.WHOLE else (),
         stop_word=word,
         usage=_usage(body),
@@ -552,7 +552,7 @@ def said_before(request: ModelRequest) -> Paragraphs:
     """
     What the turn that goes on said before its pauses.
     """
-    paragraphs = Paragraphs(is_json=request.output_schema is not None)
+    paragraphs = Paragraphs(is_typed=request.output_schema is not None)
     for part in held_parts(request):
         paragraphs.heard(said_in(part))
     return paragraphs

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rodada.providers.anthropic import Anthropic
 from rodada.providers.google import Google
-from rodada.providers.loopback import Call, Deviation, Loopback, Received, Reply, Turn, WireName
+from rodada.providers.loopback import Body, Call, Deviation, Loopback, Received, Reply, Turn, WireName
 from rodada.providers.loopback.json_values import Json, Object, obj, text
 from rodada.providers.openai_chat import Dialect, OpenAIChat
 from rodada.providers.openai_responses import OpenAIResponses
@@ -300,6 +300,25 @@ def test_beside_a_tool_of_claudes_that_cites_a_type_is_told_in_words(stage: Stag
     )
     outcome = answered(stage, loop_of(provider), Turn(GOOD))
     assert (asked(stage.server.received[0]), outcome.output) == ("told", PLAN)
+    stage.run(provider.aclose())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_typed_answer_behind_a_search_of_claudes_is_one_whatever_was_said_before(stage: Stage, stream: bool) -> None:
+    search: JsonObject = {"type": "web_search_20260318", "name": "web_search"}
+    provider = Anthropic(
+        "claude-opus-5-5", api_key=KEY, base_url=stage.server.base_url("anthropic"), server_tools=[search]
+    )
+    use: Object = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "kg"}}
+    found: Object = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    said: list[Json] = [{"type": "text", "text": each} for each in ("Let me search.", '{"a": ', "1}")]
+    blocks: list[Json] = [said[0], use, found, *said[1:]]
+    message: Object = {"type": "message", "id": "msg_1", "role": "assistant", "model": "claude-opus-5-5"}
+    whole: Object = {**message, "content": blocks, "stop_reason": "end_turn", "usage": {}}
+    stage.server.play([Body(whole)])
+    loop = ToolLoop(provider, output_type=dict[str, int], stream=stream)
+    outcome = stage.run(loop.run("Count."))
+    assert (outcome.status, outcome.answer, outcome.output) == (RunStatus.COMPLETED, '{"a": 1}', {"a": 1})
     stage.run(provider.aclose())
 
 
