@@ -7,7 +7,7 @@ looked at again, however long the history is.
 
 from collections.abc import Set
 
-from attrs import evolve, field, frozen
+from attrs import Factory, evolve, field, frozen
 
 from rodada.statemachine.codec import UNSTORED, decode, document, encode, read_document
 from rodada.statemachine.errors import InvalidValue
@@ -52,6 +52,19 @@ def _ids(entry: Entry) -> frozenset[str]:
     return frozenset()
 
 
+def _checked_ids(entries: tuple[Entry, ...]) -> frozenset[str]:
+    """
+    The ids of all requests; each entry is checked against those before it.
+    """
+    last: Entry | None = None
+    seen: set[str] = set()
+    for entry in entries:
+        _check_entry(last, seen, entry)
+        last = entry
+        seen |= _ids(entry)
+    return frozenset(seen)
+
+
 @frozen(cache_hash=True)
 class Conversation:
     """
@@ -60,6 +73,7 @@ class Conversation:
     Attributes:
         id: kept in its JSON; a conversation with one id is answered by one run at a time.
         entries: user messages, exchanges and answers.
+        seen: ids of their requests.
 
     Raises:
         InvalidValue: an entry that may not stand where it stands.
@@ -67,20 +81,13 @@ class Conversation:
 
     id: str = field(factory=lambda: new_id("conversation"))
     entries: tuple[Entry, ...] = ()
-    seen: frozenset[str] | None = field(default=None, eq=False, repr=False, alias="_seen", metadata=UNSTORED)
-
-    def __attrs_post_init__(self) -> None:
-        if self.seen is None:
-            object.__setattr__(self, "seen", self._checked())
-
-    def _checked(self) -> frozenset[str]:
-        last: Entry | None = None
-        seen: set[str] = set()
-        for entry in self.entries:
-            _check_entry(last, seen, entry)
-            last = entry
-            seen |= _ids(entry)
-        return frozenset(seen)
+    seen: frozenset[str] = field(
+        default=Factory(lambda self: _checked_ids(self.entries), takes_self=True),
+        eq=False,
+        repr=False,
+        alias="_seen",
+        metadata=UNSTORED,
+    )
 
     @property
     def last(self) -> Entry | None:
@@ -93,7 +100,7 @@ class Conversation:
         """
         Whether a request of this conversation has this id.
         """
-        return request_id in (self.seen or ())
+        return request_id in self.seen
 
     def append(self, entry: Entry) -> "Conversation":
         """
@@ -102,9 +109,8 @@ class Conversation:
         Raises:
             InvalidValue: the entry may not stand there.
         """
-        seen = self.seen or frozenset[str]()
-        _check_entry(self.last, seen, entry)
-        return Conversation(self.id, (*self.entries, entry), seen | _ids(entry))
+        _check_entry(self.last, self.seen, entry)
+        return Conversation(self.id, (*self.entries, entry), self.seen | _ids(entry))
 
     def branch(self) -> "Conversation":
         """

@@ -107,7 +107,7 @@ class ModelRequest:
         Our ids for the requests of the turn that answers this call: the wire's own where usable and new in the
         conversation, else made from turn and position, so that a replay makes the same ones (faults F021-F023).
         """
-        return chosen_ids(wire_ids, self.conversation.seen or frozenset[str](), len(self.conversation.entries))
+        return chosen_ids(wire_ids, self.conversation.seen, len(self.conversation.entries))
 
 
 def chosen_ids(wire_ids: tuple[str | None, ...], used: Container[str], turn: int) -> tuple[str, ...]:
