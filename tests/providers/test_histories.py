@@ -22,7 +22,7 @@ from rodada.providers.kept import Kept
 from rodada.providers.loopback import WireName
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.jsontext import JsonObject, JsonValue, dump_json, parse_json
-from rodada.statemachine.messages import ModelTurn, Piece, Stop
+from rodada.statemachine.messages import ModelTurn, Piece, Stop, UserMessage
 from rodada.statemachine.notice import Delta
 from rodada.statemachine.request import ModelRequest, ToolDeclaration
 from support.calls_made import calls_made
@@ -90,10 +90,10 @@ def asking(rounds: Conversation, start: int = 0, selected: int = 0, **more: Any)
     return ModelRequest(conversation=rounds, start=start, selected=selected, tools=(LOOK,), **more)
 
 
-@pytest.mark.parametrize("wire", WIRES)
-def test_each_entry_of_a_run_is_converted_once(
-    line_on: LineOn, wire: WireName, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def conversions(wire: WireName, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """
+    The entries that are converted from now on.
+    """
     module, name = CONVERTED[wire]
     convert: Callable[..., object] = getattr(module, name)
     converted: list[object] = []
@@ -103,6 +103,14 @@ def test_each_entry_of_a_run_is_converted_once(
         return convert(entry, *others, **more)
 
     monkeypatch.setattr(module, name, counted)
+    return converted
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_each_entry_of_a_run_is_converted_once(
+    line_on: LineOn, wire: WireName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    converted = conversions(wire, monkeypatch)
     line, whole = line_on(wire), conversation(wire, 9)
     for rounds in range(10):
         asked = asking(evolve(whole, entries=whole.entries[: rounds + 1]))
@@ -110,6 +118,22 @@ def test_each_entry_of_a_run_is_converted_once(
         line.ask(evolve(asked, stream=True))
     line.ask(asking(whole, guidance="Say what you found.", tools_allowed=False))
     assert [id(entry) for entry in whole.entries] == [id(entry) for entry in converted]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_the_person_said_is_converted_once_though_its_turn_is_over(
+    line_on: LineOn, wire: WireName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Its media are the largest that a conversation has: their bytes are kept once.
+    """
+    converted = conversions(wire, monkeypatch)
+    line, said = line_on(wire), [user(), user("And now?")]
+    first = Conversation("c", (said[0],))
+    line.ask(asking(first))
+    line.ask(asking(first.append(ModelTurn(Stop.WHOLE, "80 kg.")).append(said[1]), start=2))
+    told = [id(entry) for entry in converted if isinstance(entry, UserMessage)]
+    assert [id(entry) for entry in said] == told
 
 
 @pytest.mark.parametrize("stored", [False, True])

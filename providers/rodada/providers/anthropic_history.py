@@ -2,6 +2,7 @@
 The messages of a request to the Messages API as bytes, of what each entry became once.
 """
 
+from functools import partial
 from itertools import chain
 
 from attrs import frozen
@@ -52,8 +53,8 @@ class Sent:
 
 class AnthropicHistory:
     """
-    The messages of requests to one kind of model; each entry is converted when it is first sent, and again when its
-    turn is no longer the active one.
+    The messages of requests to one kind of model; each entry is converted when it is first sent, and again, but for
+    what the person said, when its turn is no longer the active one.
     """
 
     def __init__(self, traits: Traits) -> None:
@@ -61,7 +62,7 @@ class AnthropicHistory:
         self._active = Kept(_sent)
         # A bound thought outlives its turn only while instructions, tools and selection stay the same, which one
         # request cannot know: so none is sent from before the active turn.
-        self._old = Kept[Entry, Sent](lambda entry: _settled(messages_of(entry, traits.bound_thinking)))
+        self._old = Kept(partial(_old, active=self._active, bare=traits.bound_thinking))
 
     def of(self, request: ModelRequest) -> History:
         """
@@ -115,6 +116,13 @@ class AnthropicHistory:
 def _sent(entry: Entry) -> Sent:
     messages = messages_of(entry)
     return _encoded(messages, messages)
+
+
+def _old(entry: Entry, *, active: Kept[Entry, Sent], bare: bool) -> Sent:
+    if isinstance(entry, UserMessage):  # sent alike in both: its media are kept once
+        [sent] = active.of((entry,))
+        return sent
+    return _settled(messages_of(entry, bare))
 
 
 def _settled(messages: list[JsonObject], known: frozenset[str] | None = None) -> Sent:

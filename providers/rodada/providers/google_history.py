@@ -76,14 +76,14 @@ class Fitted:
 
 class GoogleHistory:
     """
-    The contents of requests to one model; each entry is converted when it is first sent, and again when its turn is no
-    longer the active one, where signatures are enforced.
+    The contents of requests to one model; each entry is converted when it is first sent, and again, but for what the
+    person said, when its turn is no longer the active one, where signatures are enforced.
     """
 
     def __init__(self, model: str, own: VendorsOwn = NONE_OF_THEM) -> None:
         self._own = own
         self._active = Kept(partial(_sent, model=model, active=True))
-        self._old = Kept(partial(_sent, model=model, active=False))
+        self._old = Kept(partial(_old, model=model, active=self._active))
 
     def fitted(self, request: ModelRequest, limit: int) -> Fitted:
         """
@@ -114,6 +114,13 @@ def _starts(entries: Sequence[Entry]) -> list[int]:
     Where a message of the user begins what may be left out as a whole.
     """
     return [at for at, entry in enumerate(entries) if at == 0 or isinstance(entry, UserMessage)]
+
+
+def _old(entry: Entry, *, model: str, active: Kept[Entry, Sent]) -> Sent:
+    if isinstance(entry, UserMessage):  # sent alike in both: its media are kept once
+        [sent] = active.of((entry,))
+        return sent
+    return _sent(entry, model=model, active=False)
 
 
 def _sent(entry: Entry, *, model: str, active: bool) -> Sent:
