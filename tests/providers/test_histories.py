@@ -17,7 +17,7 @@ import pytest
 from attrs import evolve
 
 from rodada.providers import anthropic_history, google_history, openai_chat_history, openai_responses_history
-from rodada.providers.anthropic_wire import Traits
+from rodada.providers.anthropic_models import Traits
 from rodada.providers.kept import Kept
 from rodada.providers.loopback import WireName
 from rodada.statemachine.conversation import Conversation

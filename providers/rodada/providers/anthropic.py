@@ -21,12 +21,12 @@ from rodada.providers.anthropic_client import (
 from rodada.providers.anthropic_failures import from_sdk, told_in_stream
 from rodada.providers.anthropic_history import AnthropicHistory
 from rodada.providers.anthropic_import import from_messages
+from rodada.providers.anthropic_models import Traits
 from rodada.providers.anthropic_stream import StreamedMessage
 from rodada.providers.anthropic_wire import (
     FIELD,
     WIRE,
     NotAMessage,
-    Traits,
     body_of,
     said_before,
     server_tool_fault,

@@ -7,12 +7,12 @@ from itertools import chain
 
 from attrs import frozen
 
+from rodada.providers.anthropic_models import Traits
 from rodada.providers.anthropic_wire import (
     FIELD,
     THOUGHTS,
     WIRE,
     ServerMark,
-    Traits,
     answered,
     messages_behind,
     messages_of,
