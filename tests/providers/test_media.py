@@ -15,6 +15,7 @@ from rodada.providers import anthropic_wire, google_wire, openai_chat_input, ope
 from rodada.providers.media import LONGEST_TEXT, Taken, Takes, taken
 from rodada.providers.openai_chat_dialect import OPENAI, Dialect
 from rodada.statemachine.jsontext import JsonObject, JsonValue
+from rodada.statemachine.media_types import type_of_name
 from rodada.statemachine.messages import (
     Entry,
     Exchange,
@@ -342,6 +343,22 @@ def test_no_medium_is_dropped_on_any_wire(parts: tuple[Part, ...], status: Statu
                 assert part.data in text or f", {part.size} bytes" in text
             if isinstance(part, MediaLink):
                 assert part.url in text or part.told.rpartition(": ")[2][:-1] in text
+
+
+GOOGLES_NAMES: Mapping[str, str] = {
+    **{"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/heic": "heic", "image/heif": "heif"},
+    **{"image/bmp": "bmp", "application/pdf": "pdf", "application/json": "json"},
+    **{"audio/wav": "wav", "audio/mpeg": "mp3", "audio/aiff": "aiff", "audio/aac": "aac", "audio/ogg": "ogg"},
+    **{"audio/flac": "flac", "video/mp4": "mp4", "video/mpeg": "mpg", "video/mov": "mov", "video/avi": "avi"},
+    **{"video/x-flv": "flv", "video/webm": "webm", "video/wmv": "wmv", "video/3gpp": "3gp"},
+    **{"text/plain": "txt", "text/html": "html", "text/css": "css", "text/csv": "csv", "text/xml": "xml"},
+    **{"text/rtf": "rtf", "text/javascript": "js"},
+}
+
+
+def test_what_google_takes_is_told_by_the_name_of_a_file_in_googles_words() -> None:
+    taken_there = {*google_wire.TYPES, *google_wire.LINKS} - {"audio/mp3"}  # another word for audio/mpeg
+    assert {type_of_name(f"a.{ending}") for ending in GOOGLES_NAMES.values()} == GOOGLES_NAMES.keys() == taken_there
 
 
 def test_a_request_is_as_large_as_its_media() -> None:

@@ -20,6 +20,8 @@ BYTES_THAT_TELL = 12
 _ENDINGS = {
     **{".webp": "image/webp", ".heic": "image/heic", ".heif": "image/heif", ".wav": "audio/wav", ".aac": "audio/aac"},
     **{".flac": "audio/flac", ".ogg": "audio/ogg", ".mov": "video/mov", ".avi": "video/avi", ".wmv": "video/wmv"},
+    **{".aif": "audio/aiff", ".aiff": "audio/aiff", ".qt": "video/mov", ".3gp": "video/3gpp", ".rtf": "text/rtf"},
+    **{".js": "text/javascript", ".mjs": "text/javascript"},
     **{".flv": "video/x-flv", ".md": "text/markdown", ".yaml": "application/yaml", ".yml": "application/yaml"},
 }
 _TEXTS = ("application/json", "application/xml", "application/yaml", "application/x-yaml")
