@@ -94,6 +94,14 @@ def test_null_and_output_only_fields_are_left_out() -> None:
     assert turn_items(turn) == [reasoning("rs_1"), call("call_1")]
 
 
+def test_a_null_field_stays_that_the_wire_demands() -> None:
+    ran: JsonObject = {"outputs": None, "code": "1 + 1", "type": "code_interpreter_call", "id": "ci_1"}
+    drawn: JsonObject = {"result": None, "type": "image_generation_call", "id": "ig_1"}
+    turn = asked({**ran, "status": None}, {"type": "image_generation_call", "id": "ig_1"})
+    assert turn_items(turn) == [ran, drawn]
+    assert [*turn_items(turn)[0]] == [*ran]
+
+
 def test_turn_of_another_wire_is_made_of_its_text_and_requests() -> None:
     turn = ModelTurn(
         Stop.WHOLE,

@@ -7,8 +7,9 @@ letters, digits, `_` and `-`, arguments that are no JSON object or hold half cha
 that nobody can decrypt.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from rodada.providers.json_body import told_text
 from rodada.providers.media import Takes, taken
 from rodada.providers.openai_answer import json_schema
 from rodada.providers.openai_request import (
@@ -49,6 +50,11 @@ CALLS = {"function_call": "function_call_output", "custom_tool_call": "custom_to
 OUTPUTS = frozenset(CALLS.values())
 WITH_OPTIONAL_ID = frozenset({"reasoning", "message", *CALLS})
 ID_PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs", "custom_tool_call": "ctc"}
+# Fields that must be there although they may be null.
+NULLABLE: Mapping[str, tuple[str, ...]] = {
+    "code_interpreter_call": ("code", "outputs"),
+    "image_generation_call": ("result",),
+}
 OF_LOOPS = frozenset({"function", "custom", "namespace"})
 FOR_HOSTS = frozenset({"local_shell", "apply_patch", "computer", "computer_use_preview"})
 TAKES = Takes({**IMAGES, **FILES}, links=IMAGE_LINKS | {PDF})
@@ -241,7 +247,9 @@ def _echoed(turn: ModelTurn, bare: bool) -> list[JsonObject]:
 
 
 def _sendable(item: JsonObject) -> JsonObject:
-    sent: JsonObject = {key: value for key, value in item.items() if value is not None and key != "created_by"}
+    needed = NULLABLE.get(told_text(item.get("type")), ())
+    told = {key: value for key, value in item.items() if (value is not None or key in needed) and key != "created_by"}
+    sent: JsonObject = {**told, **{key: None for key in needed if key not in told}}
     if sent.get("type") == "reasoning":
         sent.pop("status", None)
         sent.setdefault("summary", [])
