@@ -8,16 +8,14 @@ import re
 import pytest
 
 from rodada.providers.google_history import Fitted, GoogleHistory
+from rodada.providers.google_output import FAILURES, STOPS, read_turn
 from rodada.providers.google_wire import (
-    FAILURES,
     STAND_IN,
-    STOPS,
     TOKEN,
     check_pairs,
     entry_contents,
     frame,
     is_another,
-    read_turn,
     signs_calls,
     wire_name,
 )

@@ -18,15 +18,9 @@ from rodada.providers.google_failures import from_sdk, request_id_of
 from rodada.providers.google_hearing import Hearing
 from rodada.providers.google_history import Fitted, GoogleHistory
 from rodada.providers.google_import import from_messages
+from rodada.providers.google_output import read_turn
 from rodada.providers.google_raw import sends_as_told, through
-from rodada.providers.google_wire import (
-    WIRE,
-    VendorsOwn,
-    read_turn,
-    server_tool_fault,
-    to_messages,
-    types_beside_tools,
-)
+from rodada.providers.google_wire import WIRE, VendorsOwn, server_tool_fault, to_messages, types_beside_tools
 from rodada.providers.served import served_by
 from rodada.providers.server_tools import TOOLS_ELSEWHERE, checked_server_tools
 from rodada.providers.told_type import in_words

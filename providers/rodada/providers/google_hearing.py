@@ -12,9 +12,10 @@ from attrs import field, frozen
 
 from rodada.providers.failures import short
 from rodada.providers.google_failures import request_id_of, told_in_stream
+from rodada.providers.google_output import as_object, held_parts, said_before
 from rodada.providers.google_raw import Chunks
 from rodada.providers.google_stream import StreamedReply
-from rodada.providers.google_wire import WIRE, as_object, held_parts, said_before
+from rodada.providers.google_wire import WIRE
 from rodada.providers.sse import PATIENCE, event_data
 from rodada.statemachine.errors import ProviderError, ProviderGarbled, ProviderUnreachable
 from rodada.statemachine.jsontext import JsonObject, JsonValue, parse_json

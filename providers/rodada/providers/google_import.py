@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 
-from rodada.providers.google_wire import TAKES, VENDORS_OWN, WIRE, bare_part
+from rodada.providers.google_output import VENDORS_OWN, bare_part
+from rodada.providers.google_wire import TAKES, WIRE
 from rodada.providers.import_media import link_of, media_of
 from rodada.providers.import_reading import (
     Place,

@@ -4,7 +4,7 @@ A streamed reply of generateContent, put together to the body that the same call
 
 from attrs import define, field
 
-from rodada.providers.google_wire import as_list, as_object, said_in
+from rodada.providers.google_output import as_list, as_object, said_in
 from rodada.providers.paragraphs import Paragraphs
 from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, dump_json
 from rodada.statemachine.notice import ArgumentsDelta, Delta, ReasoningDelta, TextDelta
