@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rodada.statemachine.approvals import decision, denials, undecided, with_vote
+from rodada.statemachine.ballot import Vote
 from rodada.statemachine.checker.bounds import Bounds, scenes
 from rodada.statemachine.checker.world import first_run
 from rodada.statemachine.events import ApprovalDecided
 from rodada.statemachine.plan import Plan, PlannedCall
-from rodada.statemachine.run import Run, Vote
+from rodada.statemachine.run import Run
 
 PEOPLE = ("ana", "bob", "eva")
 votes_on = st.lists(st.builds(Vote, st.sampled_from("ab"), st.booleans(), st.sampled_from(PEOPLE)), max_size=6)

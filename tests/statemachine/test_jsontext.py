@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import (
     JsonError,
     JsonObject,
@@ -62,6 +63,11 @@ def test_a_clean_text_is_no_text_of_another_class() -> None:
 
     assert {type(clean_text(Markup(text))) for text in ("a", "é", "\ud800")} == {str}
     assert told_text([Text("a"), Text(Markup("b"))]) == "ab"
+
+
+def test_what_is_no_text_is_refused_in_words() -> None:
+    with pytest.raises(InvalidValue, match="text: takes a str, got a NoneType"):
+        clean_text(None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 @given(words.json_values)

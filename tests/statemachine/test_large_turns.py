@@ -9,10 +9,10 @@ import pytest
 from attrs import define, evolve
 
 from rodada.providers.scripted import Call, Scripted, Turn
-from rodada.statemachine import Limits, Outcome, RunStatus, Status, ToolLoop
+from rodada.statemachine import ApprovalAsked, Limits, Origin, Outcome, RunStatus, Status, ToolLoop
 from rodada.statemachine.messages import Exchange
 from rodada.statemachine.ports import AnyTool
-from rodada.tools import tool
+from rodada.tools import Approval, tool
 from support.calls_made import calls_made
 
 LIMITS = Limits(seconds=None, tool_seconds=None, call_seconds=None, max_result_chars=None)
@@ -124,4 +124,25 @@ def test_a_request_costs_no_more_among_many(name: str) -> None:
 
     run(10)
     few, many = (calls_made(partial(run, size)) / size for size in (200, 1_000))
+    assert many < few * 1.2
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_nor_does_one_that_needs_approval(approved: bool) -> None:
+    gated = tool(name="pay", reads=(), needs_approval=Approval(not_requester=True, within=3600))(Desk().work)
+
+    async def decided(size: int) -> None:
+        loop = ToolLoop(Scripted([Turn(calls=numbered("pay", size=size)), Turn("Done.")]), tools=[gated], limits=LIMITS)
+        async with loop.start("Go.", origin=Origin(actor="eva"), asks=approved) as live:
+            async for notice in live.events():
+                if isinstance(notice, ApprovalAsked) and approved:
+                    live.approve(notice.id, by="ana")
+            outcome = await live.outcome()
+        assert {Status.SUCCEEDED if approved else Status.DENIED} == {call.status for call in outcome.calls}
+
+    def run(size: int) -> None:
+        asyncio.run(decided(size))
+
+    run(10)
+    few, many = (calls_made(partial(run, size)) / size for size in (200, 900))
     assert many < few * 1.2

@@ -4,12 +4,14 @@ Who owns a run: a block or an awaiting task; leaving either settles the run firs
 
 import asyncio
 import threading
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
 import pytest
 
 from rodada.statemachine import (
+    ApprovalAsked,
     Conversation,
     Ended,
     Gap,
@@ -18,6 +20,7 @@ from rodada.statemachine import (
     LiveRun,
     ModelRequest,
     ModelTurn,
+    Notice,
     Outcome,
     RunStatus,
     Status,
@@ -28,8 +31,10 @@ from rodada.statemachine import (
     audience,
 )
 from rodada.statemachine import live as live_module
+from rodada.statemachine.approvals import waits_for_decision
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered, UnexpectedEvent
 from rodada.statemachine.machine import FLOW
+from rodada.statemachine.run import Run
 from support.clock import HeldClock, idle
 from support.held import HeldHistory, HeldProvider, HeldTool
 
@@ -343,6 +348,8 @@ def test_a_decision_that_nobody_waits_for_is_refused_by_name() -> None:
                 live.approve("nobody", by="ana")
             with pytest.raises(InvalidValue, match="it needs somebody"):
                 live.approve("nobody", by=" ")
+            with pytest.raises(InvalidValue, match="takes a str, got a NoneType"):
+                live.approve("nobody", by=None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
     asyncio.run(scene())
 
@@ -358,6 +365,52 @@ def test_a_run_can_be_cancelled_from_another_thread() -> None:
             return await live.outcome()
 
     assert "from outside" == asyncio.run(scene()).detail
+
+
+def test_a_reason_that_is_no_text_is_refused_in_the_thread_that_gave_it() -> None:
+    async def scene() -> None:
+        loop, _, _ = held_loop()
+        async with loop.start("hello") as live:
+            await idle()
+            with pytest.raises(InvalidValue, match="takes a str, got a NoneType"):
+                await asyncio.to_thread(live.cancel, None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+    asyncio.run(scene())
+
+
+def test_a_decision_of_another_thread_is_judged_on_one_state_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    The run goes on while it is judged: here it is cancelled behind the first look at it.
+    """
+
+    async def scene() -> None:
+        loop, provider, _ = held_loop(HeldTool("a", approvals=1))
+        async with loop.start("hello") as live:
+            await idle()
+            provider.call("a")
+            await idle()
+            (asked,) = [each async for each in _so_far(live) if isinstance(each, ApprovalAsked)]
+
+            def going_on(run: Run, request_id: str) -> bool:
+                waits = waits_for_decision(run, request_id)
+                events.call_soon_threadsafe(live.cancel)
+                asyncio.run_coroutine_threadsafe(idle(), events).result(10)
+                return waits
+
+            events = asyncio.get_running_loop()
+            monkeypatch.setattr(live_module, "waits_for_decision", going_on)
+            await asyncio.to_thread(live.approve, asked.id, by="ana", digest=asked.digest)
+
+    asyncio.run(scene())
+
+
+async def _so_far(live: LiveRun) -> AsyncIterator[Notice]:
+    events = live.events(after=0)
+    while True:
+        try:
+            yield await asyncio.wait_for(anext(events), 0.01)
+        except TimeoutError:
+            return
 
 
 def test_a_slow_watcher_loses_notices_and_is_told_how_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,10 @@ from typing import TypeVar, cast
 import attrs
 from attrs import evolve
 
+from rodada.statemachine.ballot import Vote
 from rodada.statemachine.events import ApprovalDecided, CancelRequested, Failure
 from rodada.statemachine.messages import ModelTurn, Status, Text, ToolRequest, ToolResult, UserMessage
-from rodada.statemachine.run import Ending, Run, Vote
+from rodada.statemachine.run import Ending, Run
 
 T = TypeVar("T")
 ERASED = (Text("erased"),)  # of a person's message: a blank one cannot be built

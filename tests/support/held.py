@@ -142,6 +142,7 @@ class HeldTool:
         thread: bool = False,
         approvals: int = 0,
         within_ms: int | None = None,
+        requester_counts: bool = True,
         own_seconds: float | Literal["usual"] | None = "usual",
         writes: str = "",
         declared: bool = True,
@@ -153,13 +154,14 @@ class HeldTool:
         self._thread = thread
         self._approvals = approvals
         self._within_ms = within_ms
+        self._requester_counts = requester_counts
         self._own_seconds = own_seconds
         self._touches = Touches(writes=frozenset(filter(None, [writes]))) if declared else EVERYTHING
         self.declared = declared
         self.settings: list[CallSetting] = []
 
     def planned(self, request: ToolRequest) -> PlannedCall | None:
-        return PlannedCall(request.id, self._kind, self._approvals, requester_counts=False, within_ms=self._within_ms)
+        return PlannedCall(request.id, self._kind, self._approvals, self._requester_counts, within_ms=self._within_ms)
 
     def seconds(self, usual: float | None) -> float | None:
         own = self._own_seconds

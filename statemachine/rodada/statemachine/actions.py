@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 from attrs import evolve
 
 from rodada.statemachine.approvals import denials, with_vote
+from rodada.statemachine.ballot import ballot_of
 from rodada.statemachine.events import (
     AppendFailed,
     ApprovalDecided,
@@ -133,7 +134,7 @@ def ask_approval(run: Run, event: TurnReceived) -> Run:
     """
     Count a round and put the questions.
     """
-    return evolve(_in_hand(run, event), asked_ms=event.mono_ms)
+    return evolve(_in_hand(run, event), asked_ms=event.mono_ms, _counted=ballot_of(event.plan, run.votes))
 
 
 def answer_cut(run: Run, event: TurnReceived) -> Run:
@@ -360,7 +361,15 @@ def _settled(run: Run) -> Run:
     known = {result.id: result for result in run.results}
     results = tuple(known.get(request.id) or _not_executed(run, request) for request in run.turn.requests)
     return evolve(
-        run, entry=Exchange(run.turn, results), turn=None, plan=Plan(), votes=(), started=(), results=(), _known=None
+        run,
+        entry=Exchange(run.turn, results),
+        turn=None,
+        plan=Plan(),
+        votes=(),
+        started=(),
+        results=(),
+        _known=None,
+        _counted=None,
     )
 
 

@@ -4,41 +4,44 @@ What is decided on the requests in hand: a function of the plan and the votes th
 
 from attrs import evolve
 
+from rodada.statemachine.ballot import Vote
 from rodada.statemachine.events import ApprovalDecided
-from rodada.statemachine.run import Run, Vote
+from rodada.statemachine.people import person
+from rodada.statemachine.run import Run
 
 
 def decision(run: Run, request_id: str) -> bool | None:
     """
     What was decided on a request: one denial decides, or as many distinct approvals as its plan asks for.
     """
-    votes = run.votes_on(request_id)
-    if any(not vote.yes for vote in votes):
+    ballot, bit = run.ballot, run.plan.bit(request_id)
+    if ballot.denied & bit:
         return False
-    return True if len({vote.by for vote in votes}) >= run.plan.call(request_id).approvals else None
+    return None if ballot.open & bit else True
 
 
 def undecided(run: Run) -> tuple[str, ...]:
     """
     Requests in hand that still need a decision.
     """
-    denied, approved_by = _denied(run), dict[str, set[str]]()
-    for vote in run.votes:
-        approved_by.setdefault(vote.id, set()).add(vote.by)
-    return tuple(
-        call.id
-        for call in run.plan.calls
-        if call.approvals and call.id not in denied and len(approved_by.get(call.id, ())) < call.approvals
-    )
+    return run.progress.ids(run.ballot.open)
 
 
 def waits_for_decision(run: Run, request_id: str) -> bool:
     """
     Whether a request in hand still needs a decision.
     """
-    if run.plan.position(request_id) is None:
-        return False
-    return run.plan.call(request_id).approvals > 0 and decision(run, request_id) is None
+    return bool(run.ballot.open & run.plan.bit(request_id))
+
+
+def may_approve(run: Run, request_id: str, by: str) -> bool:
+    """
+    Whether the plan lets somebody approve a request in hand. Where the run's own actor may not and is not known, nobody
+    may: anybody could be it.
+    """
+    if run.plan.position(request_id) is None or run.plan.call(request_id).requester_counts:
+        return True
+    return person(run.origin.actor) not in ("", person(by))
 
 
 def decided_until(run: Run, request_id: str) -> int | None:
@@ -59,18 +62,6 @@ def expiring(run: Run) -> tuple[tuple[str, int], ...]:
     return tuple((request_id, end) for request_id, end in ends if end is not None)
 
 
-def leaves_something(run: Run) -> bool:
-    """
-    Whether there is a request that was not denied.
-    """
-    denied = _denied(run)
-    return any(not call.approvals or call.id not in denied for call in run.plan.calls)
-
-
-def _denied(run: Run) -> frozenset[str]:
-    return frozenset(vote.id for vote in denials(run))
-
-
 def denials(run: Run) -> tuple[Vote, ...]:
     """
     The votes that denied a request in hand.
@@ -78,9 +69,16 @@ def denials(run: Run) -> tuple[Vote, ...]:
     return tuple(vote for vote in run.votes if not vote.yes)
 
 
+def vote_of(event: ApprovalDecided) -> Vote:
+    """
+    The vote that a decision is where it counts.
+    """
+    return Vote(event.id, event.yes, event.by, event.via, event.reason)
+
+
 def with_vote(run: Run, event: ApprovalDecided) -> Run:
     """
     The run with one vote more.
     """
-    vote = Vote(event.id, event.yes, event.by, event.via, event.reason)
-    return evolve(run, votes=(*run.votes, vote))
+    ballot = run.ballot.keep(vote_of(event))
+    return evolve(run, votes=ballot.votes, _counted=ballot)

@@ -6,7 +6,7 @@ read by the machine, the checker, the diagrams and the record under its own name
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
-from rodada.statemachine.approvals import decided_until, leaves_something, undecided, waits_for_decision, with_vote
+from rodada.statemachine.approvals import decided_until, may_approve, vote_of, waits_for_decision
 from rodada.statemachine.events import ApprovalDecided, CallFailed, Event, ToolFinished, TurnReceived
 from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, ToolResult
 from rodada.statemachine.run import Run, cost_with
@@ -175,16 +175,14 @@ def not_the_requester(run: Run, event: ApprovalDecided) -> bool:
     """
     Is the vote a no, or a yes of somebody whom the plan lets approve: the run's own actor only where that is said?
     """
-    if not event.yes or run.plan.position(event.id) is None:
-        return True
-    return run.plan.call(event.id).requester_counts or event.by != run.origin.actor
+    return not event.yes or may_approve(run, event.id, event.by)
 
 
 def first_vote(run: Run, event: ApprovalDecided) -> bool:
     """
     Is the vote a no, or the first yes of this person on the request?
     """
-    return not event.yes or all(vote.by != event.by for vote in run.votes_on(event.id))
+    return not event.yes or not run.ballot.has_approved(event.id, event.by)
 
 
 def in_time(run: Run, event: ApprovalDecided) -> bool:
@@ -199,14 +197,16 @@ def enough_approvers(run: Run, event: ApprovalDecided) -> bool:
     """
     With this vote, has each request that needs it a no, or as many distinct approvers as its plan asks for?
     """
-    return not undecided(with_vote(run, event))
+    still_open, _ = run.ballot.after(vote_of(event))
+    return not still_open
 
 
 def leaves_something_to_run(run: Run, event: ApprovalDecided) -> bool:
     """
     Is there a request that was not denied, with this vote?
     """
-    return leaves_something(with_vote(run, event))
+    _, denied = run.ballot.after(vote_of(event))
+    return denied != run.progress.every
 
 
 def answers_running(run: Run, event: ToolFinished) -> bool:

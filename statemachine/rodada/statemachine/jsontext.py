@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterable
 from typing import TypeAlias, cast
 
+from rodada.statemachine.errors import InvalidValue
+
 JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
 JsonObject: TypeAlias = dict[str, "JsonValue"]
 
@@ -27,6 +29,8 @@ def clean_text(text: str) -> str:
     Markup or an enum of texts, may show or join itself as something else than it says.
     """
     if type(text) is not str:
+        if not isinstance(cast(object, text), str):
+            raise InvalidValue("text", f"takes a str, got a {type(text).__name__}")
         text = str.__str__(text)
     if text.isascii():
         return text

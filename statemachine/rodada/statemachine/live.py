@@ -5,21 +5,22 @@ background, and its thread does for it, while it waits, what only the calling th
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
 from typing import Any, Generic, Self, cast
 
-from rodada.statemachine.approvals import undecided, waits_for_decision
+from rodada.statemachine.approvals import may_approve, undecided, waits_for_decision
 from rodada.statemachine.audience import Audience
 from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver
 from rodada.statemachine.drivers.background import background_loop, running_loop, waited_for
 from rodada.statemachine.drivers.calling_thread import CallingThread
 from rodada.statemachine.drivers.ports import Ports
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered
-from rodada.statemachine.events import ApprovalDecided, CancelRequested
+from rodada.statemachine.events import ApprovalDecided, CancelRequested, Event
 from rodada.statemachine.log import log_info
 from rodada.statemachine.notice import Notice
 from rodada.statemachine.outcome import Outcome, T_co, outcome_of
+from rodada.statemachine.people import person
 from rodada.statemachine.run import Run
 from rodada.statemachine.spent import Spent, spent_by
 from rodada.statemachine.watching import Ended
@@ -132,7 +133,7 @@ class LiveRun(Generic[T_co]):
         Raises:
             NotEntered: the block has not begun.
         """
-        self._post_from_anywhere(lambda driver: driver.post(CancelRequested(detail)))
+        self._post(CancelRequested(detail))
 
     def approve(self, call_id: str, *, by: str, via: str = "", digest: str | None = None) -> None:
         """
@@ -140,12 +141,13 @@ class LiveRun(Generic[T_co]):
 
         Args:
             call_id: of the request.
-            by: who, by the host's own authentication, never from the model.
+            by: who, by the host's own authentication, never from the model; case, spaces and the form of letters make
+                no other person.
             via: through which channel.
             digest: of the arguments that they saw, as in `ApprovalAsked`; None where the host makes sure of it.
 
         Raises:
-            InvalidValue: no such request waits for a decision, or its arguments are others.
+            InvalidValue: no such request waits for a decision, its arguments are others, or nobody may approve it.
         """
         self._decide(ApprovalDecided(call_id, True, by, via), digest)
 
@@ -192,26 +194,31 @@ class LiveRun(Generic[T_co]):
         return self._caller or CallingThread(self._loop)
 
     def _decide(self, event: ApprovalDecided, digest: str | None) -> None:
-        if not event.by.strip():
+        if not person(event.by):
             raise InvalidValue("decision", "it needs somebody: pass by=... from the host's authentication")
-        driver = self._driver
-        if driver is None or not waits_for_decision(driver.run, event.id):
-            waiting = () if driver is None else undecided(driver.run)
-            raise InvalidValue(
-                "decision", f"{event.id!r} does not wait for one; these do: {', '.join(waiting) or 'none'}"
-            )
-        if digest is not None and digest != driver.run.request(event.id).digest:
+        # Once: from another thread the run may go on meanwhile.
+        run = self._first if self._driver is None else self._driver.run
+        if not waits_for_decision(run, event.id):
+            waiting = ", ".join(undecided(run)) or "none"
+            raise InvalidValue("decision", f"{event.id!r} does not wait for one; these do: {waiting}")
+        if digest is not None and digest != run.request(event.id).digest:
             raise InvalidValue("decision", f"{event.id!r} has other arguments than those that were decided on")
-        self._post_from_anywhere(lambda driver: driver.post(event))
+        if event.yes and not person(run.origin.actor) and not may_approve(run, event.id, event.by):
+            raise InvalidValue(
+                "decision",
+                f"{event.id!r} may not be approved by whoever the run is for, and nobody knows who that is: "
+                "start it with origin=Origin(actor=...)",
+            )
+        self._post(event)
 
-    def _post_from_anywhere(self, post: Callable[[AsyncioDriver], None]) -> None:
+    def _post(self, event: Event) -> None:
         driver, loop = self._driver, self._loop
         if driver is None or loop is None:
             raise NotEntered(self.id)
         if running_loop() is loop:
-            post(driver)
+            driver.post(event)
         elif not loop.is_closed():
-            loop.call_soon_threadsafe(post, driver)
+            loop.call_soon_threadsafe(driver.post, event)
 
     def _entered(self) -> asyncio.Task[Outcome[T_co]]:
         if self._task is None:

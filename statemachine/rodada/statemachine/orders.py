@@ -129,11 +129,10 @@ def _effects_on_questions(before: Run, event: Event, after: Run) -> tuple[Effect
     """
     The same while people are asked.
     """
-    old, new = undecided(before), undecided(after)
-    was, stays = frozenset(old), frozenset(new)
-    gone = (AskApproval(request_id) for request_id in old if request_id not in stays)
+    was, stays, ids = before.ballot.open, after.ballot.open, after.progress.ids
+    gone = map(AskApproval, ids(was & ~stays))
     given_up = tuple(Abandon(order) for order in gone if not _answers(event, order))
-    return (*given_up, *(AskApproval(request_id) for request_id in new if request_id not in was))
+    return (*given_up, *map(AskApproval, ids(stays & ~was)))
 
 
 def _answers(event: Event, order: AskModel | AskApproval) -> bool:

@@ -6,6 +6,7 @@ Nothing else decides: whoever has the run knows what it waits for (`orders`) and
 
 from attrs import evolve, field, frozen
 
+from rodada.statemachine.ballot import Ballot, Vote, ballot_of
 from rodada.statemachine.codec import UNSTORED, decode, document, encode, read_document
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.earlier_runs import as_run_2
@@ -48,19 +49,6 @@ class Origin:
     actor: str = ""
     channel: str = ""
     labels: tuple[tuple[str, str], ...] = ()
-
-
-@frozen
-class Vote:
-    """
-    A decision that counts.
-    """
-
-    id: str
-    yes: bool
-    by: str
-    via: str = ""
-    reason: str = ""
 
 
 @frozen
@@ -124,6 +112,7 @@ class Run:
         people_ms: how long the run waited for people; not counted as its time.
         known: the progress of the calls in hand as the last step left it. It says nothing new, and is believed only
             where it is of this very plan, start and results.
+        counted: the ballot on them as the last vote left it, likewise.
     """
 
     id: str
@@ -158,6 +147,7 @@ class Run:
     asked_ms: int | None = None
     people_ms: int = 0
     known: Progress | None = field(default=None, eq=False, repr=False, alias="_known", metadata=UNSTORED)
+    counted: Ballot | None = field(default=None, eq=False, repr=False, alias="_counted", metadata=UNSTORED)
 
     @property
     def requests(self) -> tuple[ToolRequest, ...]:
@@ -200,6 +190,16 @@ class Run:
         return progress_of(self.plan, self.started, self.results)
 
     @property
+    def ballot(self) -> Ballot:
+        """
+        Where the questions on the calls in hand stand.
+        """
+        counted = self.counted
+        if counted is not None and counted.plan is self.plan and counted.votes is self.votes:
+            return counted
+        return ballot_of(self.plan, self.votes)
+
+    @property
     def running(self) -> tuple[str, ...]:
         """
         Ids of calls that were started and have no result yet, in request order.
@@ -220,12 +220,6 @@ class Run:
         The exchanges that this run appended.
         """
         return tuple(entry for entry in self.own if isinstance(entry, Exchange))
-
-    def votes_on(self, request_id: str) -> tuple[Vote, ...]:
-        """
-        The votes that count on a request in hand.
-        """
-        return tuple(vote for vote in self.votes if vote.id == request_id)
 
     def to_json(self) -> JsonObject:
         """

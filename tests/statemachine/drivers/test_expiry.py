@@ -105,8 +105,8 @@ def test_in_a_run_it_is_denied_in_the_engines_words_and_the_rest_goes_on() -> No
     assert statuses(outcome) == [("a", Status.DENIED), ("b", Status.SUCCEEDED)]
     assert outcome.calls[0].text == "Not executed: it was not approved in time."
     assert [(notice.approvals, notice.requester_counts, notice.within) for notice in asked] == [
-        (1, False, 60.0),
-        (1, False, 3600.0),
+        (1, True, 60.0),
+        (1, True, 3600.0),
     ]
     assert [ToolRequest(notice.id, notice.name, notice.arguments).digest for notice in asked] == [
         notice.digest for notice in asked

@@ -308,7 +308,7 @@ def test_a_denial_is_told_with_who_and_why() -> None:
 
 def test_two_others_must_approve_and_the_actor_or_one_of_them_twice_are_not_two() -> None:
     async def scene() -> tuple[Outcome, list[int]]:
-        a = HeldTool("a", approvals=2)
+        a = HeldTool("a", approvals=2, requester_counts=False)
         it = Scene(tools=(a,))
         started: list[int] = []
         async with it.loop.start("hello", origin=Origin(actor="eva")) as live:
@@ -328,6 +328,45 @@ def test_two_others_must_approve_and_the_actor_or_one_of_them_twice_are_not_two(
         *("requesters_vote_set_aside", "vote_kept", "second_vote_set_aside"),
         *("requesters_vote_set_aside", "approved_started"),
     ] == rows(outcome)[asked + 1 : asked + 6]
+
+
+def test_one_person_is_not_two_nor_somebody_else_under_another_form_of_the_name() -> None:
+    async def scene() -> tuple[Outcome, list[int]]:
+        a = HeldTool("a", approvals=2, requester_counts=False)
+        it = Scene(tools=(a,))
+        started: list[int] = []
+        async with it.loop.start("hello", origin=Origin(actor="Eva Reis")) as live:
+            await it.asks("a")
+            for who in ("eva reis ", "EVA REIS", "Jos\u00e9", "Jose\u0301", "JOS\u00c9", "bob"):
+                live.approve(live_request(it), by=who)
+                await idle()
+                started.append(len(a.calls))
+            a.calls[0].finish()
+            await it.says("done")
+            return await live.outcome(), started
+
+    outcome, started = play(scene)
+    assert [0, 0, 0, 0, 0, 1] == started
+    asked = rows(outcome).index("approval_asked")
+    assert [
+        *["requesters_vote_set_aside"] * 2,
+        *("vote_kept", "second_vote_set_aside", "second_vote_set_aside", "approved_started"),
+    ] == rows(outcome)[asked + 1 : asked + 7]
+
+
+def test_where_nobody_knows_whom_a_run_is_for_nobody_can_approve_what_that_person_may_not() -> None:
+    async def scene() -> Outcome:
+        a = HeldTool("a", approvals=1, requester_counts=False)
+        it = Scene(tools=(a,))
+        async with it.start() as live:
+            await it.asks("a")
+            with pytest.raises(InvalidValue, match=r"nobody knows who that is: start it with origin=Origin\(actor="):
+                live.approve(live_request(it), by="ana")
+            live.deny(live_request(it), by="ana")
+            await it.says("all right")
+            return await live.outcome()
+
+    assert [("a", Status.DENIED)] == statuses(play(scene))
 
 
 def test_a_decision_on_other_arguments_is_refused() -> None:

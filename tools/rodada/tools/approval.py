@@ -20,7 +20,8 @@ class Approval:
 
     Attributes:
         count: how many distinct people must approve it.
-        not_requester: whether the run's own actor (`Origin.actor`) is none of them.
+        not_requester: whether the run's own actor (`Origin.actor`) is none of them; where a run names no actor,
+            nobody can approve it.
         within: seconds from the question on in which they may; then the call is denied. None is without end.
 
     Raises:

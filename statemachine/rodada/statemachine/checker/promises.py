@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
+from rodada.statemachine.ballot import Vote
 from rodada.statemachine.events import (
     ApprovalDecided,
     CallFailed,
@@ -19,7 +20,7 @@ from rodada.statemachine.events import (
 )
 from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, UserMessage
 from rodada.statemachine.orders import AskModel, Effect, StartTool, orders
-from rodada.statemachine.run import Run, Vote
+from rodada.statemachine.run import Run
 from rodada.statemachine.states import ENDS, Reason, RunStatus, State
 
 

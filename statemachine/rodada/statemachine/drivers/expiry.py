@@ -22,26 +22,23 @@ class Expiry:
     def __init__(self, clock: Clock, expired: Callable[[str], None]) -> None:
         self._clock = clock
         self._expired = expired
-        self._set_for: tuple[tuple[str, int], ...] = ()
-        self._timers: list[Timer] = []
+        self._timers: dict[tuple[str, int], Timer] = {}
 
     def follow(self, run: Run, mono_ms: int) -> None:
         """
-        Set the timers anew where other questions are open than before; `mono_ms` is the run's time now.
+        Set and cancel timers where other questions are open than before; `mono_ms` is the run's time now.
         """
-        ends = expiring(run)
-        if self._set_for == ends:
-            return
-        self.cancel()
-        self._set_for = ends
-        self._timers = [
-            self._clock.later(max(0, end - mono_ms) / 1000, partial(self._expired, request_id))
-            for request_id, end in ends
-        ]
+        ends = dict.fromkeys(expiring(run))
+        for decided in [each for each in self._timers if each not in ends]:
+            self._timers.pop(decided).cancel()
+        for asked in [each for each in ends if each not in self._timers]:
+            request_id, end = asked
+            seconds = max(0, end - mono_ms) / 1000
+            self._timers[asked] = self._clock.later(seconds, partial(self._expired, request_id))
 
     def cancel(self) -> None:
         """
         Let none of them end.
         """
-        for timer in self._timers:
+        for timer in self._timers.values():
             timer.cancel()
