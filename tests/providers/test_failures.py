@@ -4,6 +4,7 @@ Foreign failures become ours by their status and their headers.
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from time import process_time
 
 import pytest
 
@@ -87,11 +88,18 @@ def test_a_message_is_one_bounded_line_without_secrets() -> None:
         ("Cannot fetch https://host/a.png?sig=S&x=1. Status 404.", "Cannot fetch https://host/a.png?*** Status 404."),
         ("fetch 'https://host/a?S', then gs://b/c#S", "fetch 'https://host/a?*** then gs://b/c?***"),
         ('{"url":"https://host/a/b?sig=S\'S"} is wrong?', '{"url":"https://host/a/b?***"} is wrong?'),
-        ("See https://host/docs, please?", "See https://host/docs, please?"),
+        ("See https://host/docs, please? Or https://host/?", "See https://host/docs, please? Or https://host/?"),
     ],
 )
 def test_a_message_shows_no_query_of_an_address(told: str, shown: str) -> None:
     assert short(told) == shown
+
+
+@pytest.mark.parametrize("like", ["://", "a", "?", "://?", " ://", '"://a'])
+def test_a_message_is_read_in_one_go_however_long_it_is(like: str) -> None:
+    began = process_time()
+    assert len(short(like * 200_000)) <= LONGEST_MESSAGE + 4
+    assert process_time() - began < 10  # minutes, where the end of an address is sought from each of its beginnings
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from rodada.statemachine.errors import (
 from rodada.statemachine.jsontext import clean_text
 
 LONGEST_MESSAGE = 500
-QUERY = re.compile(r"""(://[^\s?#"]*)[?#][^\s"]+""")  # of an address, its fragment included
+WORD = re.compile(r'[^\s"]+')
 RETRYABLE_4XX = frozenset({409, 425, 429})
 
 
@@ -32,11 +32,22 @@ def short(message: str, *secrets: str) -> str:
     A vendor's message as one bounded line, without the secrets we know, and without what may be one: the queries of
     addresses. Vendors quote links at which they find nothing.
     """
-    text = QUERY.sub(r"\1?***", clean_text(message))
+    text = WORD.sub(_without_query, clean_text(message))
     for secret in filter(None, secrets):
         text = text.replace(secret, "***")
     text = " ".join(text.split())
     return text if len(text) <= LONGEST_MESSAGE else text[:LONGEST_MESSAGE] + " ..."
+
+
+def _without_query(word: "re.Match[str]") -> str:
+    """
+    A word without the query and the fragment of the address in it. A pattern of a whole address would seek its end
+    again from each of its beginnings.
+    """
+    before, mark, behind = word[0].partition("://")
+    address = re.split("[?#]", behind, maxsplit=1)[0]
+    is_told = len(behind) - len(address) > 1
+    return f"{before}{mark}{address}?***" if is_told else word[0]
 
 
 def broken_pairs(provider: str, fault: str) -> ProviderRejected:
