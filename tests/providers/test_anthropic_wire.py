@@ -14,20 +14,8 @@ from hypothesis import strategies as st
 from rodada.providers import anthropic_wire
 from rodada.providers.anthropic_history import AnthropicHistory
 from rodada.providers.anthropic_models import Traits
-from rodada.providers.anthropic_wire import (
-    LEGAL,
-    STOPS,
-    NotAMessage,
-    blocks_of,
-    legal,
-    messages_of,
-    pairing_fault,
-    stop_of,
-    to_messages,
-    tool_of,
-    turn_of,
-    usage_of,
-)
+from rodada.providers.anthropic_output import STOPS, NotAMessage, stop_of, turn_of, usage_of
+from rodada.providers.anthropic_wire import LEGAL, blocks_of, legal, messages_of, pairing_fault, to_messages, tool_of
 from rodada.statemachine.conversation import Conversation
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, dump_json, parse_json

@@ -22,18 +22,9 @@ from rodada.providers.anthropic_failures import from_sdk, told_in_stream
 from rodada.providers.anthropic_history import AnthropicHistory
 from rodada.providers.anthropic_import import from_messages
 from rodada.providers.anthropic_models import Traits
+from rodada.providers.anthropic_output import NotAMessage, said_before, turn_of, turn_of_message
 from rodada.providers.anthropic_stream import StreamedMessage
-from rodada.providers.anthropic_wire import (
-    FIELD,
-    WIRE,
-    NotAMessage,
-    body_of,
-    said_before,
-    server_tool_fault,
-    to_messages,
-    turn_of,
-    turn_of_message,
-)
+from rodada.providers.anthropic_wire import FIELD, WIRE, body_of, server_tool_fault, to_messages
 from rodada.providers.clients import LoopClients
 from rodada.providers.construction import check_arguments, checked_options, fields_of_option, find_key, need_sdk
 from rodada.providers.failures import short

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, groupby
 
-from rodada.providers.anthropic_wire import LEGAL, PDF, WIRE, piece_of, said_in
+from rodada.providers.anthropic_output import piece_of
+from rodada.providers.anthropic_wire import LEGAL, PDF, WIRE, said_in
 from rodada.providers.import_media import image_link, link_of, media_of
 from rodada.providers.import_reading import (
     Place,

@@ -4,7 +4,8 @@ A streamed reply of the Anthropic Messages API, put together to the message that
 
 from attrs import define, field
 
-from rodada.providers.anthropic_wire import NotAMessage, said_in
+from rodada.providers.anthropic_output import NotAMessage
+from rodada.providers.anthropic_wire import said_in
 from rodada.providers.paragraphs import Paragraphs
 from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, parse_json
 from rodada.statemachine.notice import ArgumentsDelta, Delta, ReasoningDelta, TextDelta
