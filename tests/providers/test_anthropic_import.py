@@ -208,6 +208,20 @@ def test_uses_of_the_vendors_own_tools_stay_with_their_results() -> None:
     assert ([], stored) == (kinds(found), to_messages(found.conversation))
 
 
+@pytest.mark.parametrize(
+    ("title", "kind"), [("document_title", "page_location"), ("title", "web_search_result_location")]
+)
+def test_a_citation_without_a_title_has_it_as_null_which_the_vendor_demands(title: str, kind: str) -> None:
+    cited: JsonObject = {"type": kind, "cited_text": "so"}
+    other: JsonObject = {"type": "citation_of_tomorrow"}
+    stored = [HI, assistant(text("so", citations=[cited, {**cited, title: "A"}, other]))]
+    found = from_messages(stored)
+
+    whole: JsonValue = [{**cited, title: None}, {**cited, title: "A"}, other]
+    assert [] == kinds(found)
+    assert [HI, assistant(text("so", citations=whole))] == to_messages(found.conversation)
+
+
 @pytest.mark.parametrize("half", [SEARCH, SEARCHED])
 def test_half_a_use_of_the_vendors_own_tools_is_left_out(half: JsonObject) -> None:
     found = from_messages([HI, assistant(half, text("so"))])

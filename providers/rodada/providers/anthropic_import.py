@@ -26,7 +26,7 @@ from rodada.providers.import_reading import (
 from rodada.providers.import_steps import Call, Result, Step, Turn, said_between
 from rodada.providers.imported import Change, Imported
 from rodada.providers.importing import UNANSWERED, Source, repaired
-from rodada.providers.json_body import raw_arguments
+from rodada.providers.json_body import raw_arguments, told_text
 from rodada.providers.paragraphs import Paragraphs
 from rodada.statemachine.jsontext import JsonObject, JsonValue, parse_object
 from rodada.statemachine.messages import Media, MediaLink, Part, Piece, Status, Text
@@ -48,6 +48,11 @@ BLOCKS: Mapping[str, tuple[str, ...]] = {
 FIELDS: Mapping[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("text", "thinking", "signature", "data", "name", "id", "tool_use_id", "file_id"), str),
     **{"toolset_name": str, "citations": list, "caller": dict, "content": (dict, list)},
+}
+# The field of each kind of citation that must be there although it may be null: often it is stored without its nulls.
+NULLABLE: Mapping[str, str] = {
+    **dict.fromkeys(("char_location", "page_location", "content_block_location"), "document_title"),
+    **dict.fromkeys(("search_result_location", "web_search_result_location"), "title"),
 }
 MAY_BE_EMPTY = ("text", "thinking")
 # What people and tools say that is not carried in its own form.
@@ -194,6 +199,9 @@ def _turn(place: Place, blocks: Iterable[tuple[Place, JsonObject]], whole: Abstr
         if found is None:
             continue
         texts.append(paragraphs.heard(_text(at, found) if found["type"] == "text" else said_in(found)))
+        citations = found.get("citations")
+        if isinstance(citations, list):
+            found["citations"] = [*map(_titled, citations)]
         if found["type"] == "tool_use":
             call = _call(at, found)
             calls.append(call)
@@ -202,6 +210,13 @@ def _turn(place: Place, blocks: Iterable[tuple[Place, JsonObject]], whole: Abstr
                 found["input"] = parse_object(call.raw) or {}
         native.append(piece_of(found))
     yield Turn(place, "".join(texts), tuple(calls), tuple(native))
+
+
+def _titled(citation: JsonValue) -> JsonValue:
+    if not isinstance(citation, dict):
+        return citation
+    name = NULLABLE.get(told_text(citation.get("type")))
+    return citation if name is None or name in citation else {**citation, name: None}
 
 
 def _block(place: Place, block: JsonObject, whole: AbstractSet[str]) -> tuple[JsonObject | None, Iterable[Change]]:
