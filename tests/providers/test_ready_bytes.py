@@ -140,6 +140,17 @@ def test_an_option_that_create_does_not_know_is_refused_as_create_refuses_it() -
             sent_by("openai", requests_of("openai")["usual"], seeing=seeing, options={"nonsense": 1})
 
 
+@pytest.mark.parametrize("most", [None, 100_000])
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_option_that_no_json_can_hold_is_refused_as_the_sdk_does_it(wire: WireName, most: int | None) -> None:
+    circle: list[object] = []
+    circle.append(circle)
+    for option in ({("a", "b"): 1}, circle):
+        options = {"response_json_schema": option} if wire == "google" else {"extra_body": {"gym": option}}
+        with pytest.raises(ProviderRejected, match=r": (Type|Value|Recursion)Error: "):
+            sent_by(wire, evolve(requests_of(wire)["usual"], max_request_bytes=most), seeing=False, options=options)
+
+
 def test_what_no_wire_can_carry_is_refused_by_name() -> None:
     half = ModelTurn(Stop.WHOLE, "so", native=(Piece('{"type":"text","text":"\\ud800"}', None),), wire="anthropic")
     request = ModelRequest(conversation=Conversation("c", (user(), half, user())), start=2)

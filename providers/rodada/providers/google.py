@@ -4,7 +4,6 @@ Gemini models through the google-genai SDK: generateContent, one turn a call, wh
 
 import asyncio
 import inspect
-import json
 import math
 import warnings
 from collections.abc import Iterable, Mapping
@@ -21,6 +20,7 @@ from rodada.providers.google_import import from_messages
 from rodada.providers.google_output import read_turn
 from rodada.providers.google_raw import sends_as_told, through
 from rodada.providers.google_wire import WIRE, VendorsOwn, server_tool_fault, to_messages, types_beside_tools
+from rodada.providers.request_size import json_size
 from rodada.providers.served import served_by
 from rodada.providers.server_tools import TOOLS_ELSEWHERE, checked_server_tools
 from rodada.providers.told_type import in_words
@@ -197,7 +197,7 @@ class Google:
 
     def _fitted(self, request: ModelRequest) -> Fitted:
         limit = MAX_BYTES if request.max_request_bytes is None else request.max_request_bytes
-        settings = len(json.dumps(self._options, default=str)) + len('{"generationConfig": {}}')
+        settings = json_size(self._options, compact=False) + len('{"generationConfig": {}}')
         any_tools = request.tools or self._vendors_own.tools
         asked = in_words(request) if any_tools and not types_beside_tools(self.model) else request
         made = self._history.fitted(asked, limit - settings)

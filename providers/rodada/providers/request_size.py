@@ -1,5 +1,5 @@
 """
-The size of a request, judged before it is sent, where an SDK sends a call's arguments as one compact JSON object.
+The size of a request, judged before it is sent.
 """
 
 import json
@@ -13,7 +13,8 @@ BESIDE_THE_BODY = frozenset({"extra_headers", "extra_query", "extra_body"})
 
 def check_size(provider: str, call: Mapping[str, object], most: int | None, history: int = len("[]")) -> None:
     """
-    Refuse a call whose body has more than `most` bytes; None leaves it to the vendor.
+    Refuse a call whose body, which the SDK makes of its arguments, has more than `most` bytes; None leaves it to the
+    vendor.
 
     Args:
         provider: the wire.
@@ -29,7 +30,19 @@ def check_size(provider: str, call: Mapping[str, object], most: int | None, hist
     extra = call.get("extra_body")
     body = {name: value for name, value in call.items() if name not in BESIDE_THE_BODY}
     body |= cast(Mapping[str, object], extra) if isinstance(extra, Mapping) else {}
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=str)
-    size = len(text.encode("utf-8", "surrogatepass")) + history - len("[]")
+    size = json_size(body, compact=True) + history - len("[]")
     if size > most:
         raise ProviderTooLarge(provider, f"not sent: the request has {size} bytes, and {most} are allowed")
+
+
+def json_size(value: object, *, compact: bool) -> int:
+    """
+    Bytes of a value as an SDK writes it: compact and in UTF-8, or with spaces and in ASCII. What has no such form
+    counts nothing, for the SDK refuses it and says why.
+    """
+    separators = (",", ":") if compact else None
+    try:
+        text = json.dumps(value, ensure_ascii=not compact, separators=separators, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return 0
+    return len(text.encode("utf-8", "surrogatepass"))
