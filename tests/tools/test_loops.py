@@ -251,7 +251,8 @@ def test_the_whole_call_can_need_an_approval() -> None:
 
 
 @pytest.mark.parametrize("raw", ["{}", '{"message":3}', '{"message":"  "}', "[]", '{"message":"x","origin":"eve"}'])
-def test_a_message_that_is_none_is_refused_before_any_model_is_asked(raw: str) -> None:
+def test_a_message_that_is_none_is_refused_before_any_model_or_person_is_asked(raw: str) -> None:
+    assert expert(needs_approval=True).planned(request("expert", raw)) is None
     found = asyncio.run(called(expert(), raw))
     assert found.status is Status.FAILED
     assert found.text.startswith("expert was not run")

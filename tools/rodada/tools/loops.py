@@ -6,9 +6,10 @@ import asyncio
 import inspect
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from attrs import define, evolve, field, frozen
+from pydantic import AfterValidator
 
 from rodada.statemachine.jsontext import clean_text
 from rodada.statemachine.limits import Limits
@@ -18,7 +19,6 @@ from rodada.statemachine.outcome import CallRecord, Outcome
 from rodada.statemachine.ports import CallSetting, ToolCall
 from rodada.statemachine.request import ToolDeclaration
 from rodada.statemachine.states import RunStatus
-from rodada.statemachine.toolbox import AnsweredCall
 from rodada.tools.approval import NeedsApproval
 from rodada.tools.arguments import Refusal, argument_model
 from rodada.tools.decorator import Tool
@@ -27,7 +27,15 @@ from rodada.tools.fitting import fitted
 from rodada.tools.options import OnCut, Options, Resources, ToolOptions, Usual, options_of
 from rodada.tools.signatures import Parameter
 
-MESSAGE = Parameter("message", str, inspect.Parameter.empty, "What it is asked, with all that it must know.")
+
+def _not_blank(message: str) -> str:
+    if not message.strip():
+        raise ValueError("it is blank")
+    return message
+
+
+WORDS = Annotated[str, AfterValidator(_not_blank)]
+MESSAGE = Parameter("message", WORDS, inspect.Parameter.empty, "What it is asked, with all that it must know.")
 OWN_SHARE = 0.9  # of the time that is left, so that it can still say how far it came
 STOP_SHARE = 0.8  # of the grace of a stop, so that it has settled when that is over
 LONGEST_NAME, MOST_NAMES = 80, 20
@@ -51,12 +59,7 @@ class LoopTool(Tool[..., Any]):
         arguments = self.arguments.check(request)
         if isinstance(arguments, Refusal):
             return super().call(request, setting)
-        message = str(arguments["message"])
-        if not message.strip():
-            return AnsweredCall(
-                ToolResult.of(request, Status.FAILED, f"{self.name} was not run: its message is blank.")
-            )
-        return LoopCall(self.loop, message, request, setting, self.options)
+        return LoopCall(self.loop, str(arguments["message"]), request, setting, self.options)
 
 
 def loop_tool(
