@@ -94,6 +94,13 @@ def test_f045_only_the_server_says_that_a_call_failed() -> None:
     assert ToolResultParts("all is well", failed=True) == of(text("all is well"), isError=True)
 
 
+@pytest.mark.parametrize("data", ["/+8=\n", "/\r\n+8=", "_-8=", "/+8", "_-8"])
+def test_servers_spell_base64_in_many_ways(data: str) -> None:
+    assert ToolResultParts(Media.of(b"\xff\xef", "image/png")) == of(
+        {"type": "image", "data": data, "mimeType": "image/png"}
+    )
+
+
 @pytest.mark.parametrize(("data", "kind"), [("no base64!", "image/png"), (PIXEL, "picture"), ("", "image/png")])
 def test_what_is_no_medium_is_told(data: str, kind: str) -> None:
     found = of({"type": "image", "data": data, "mimeType": kind})

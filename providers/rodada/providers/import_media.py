@@ -2,13 +2,11 @@
 Media in stored messages: base64 of any spelling, data URLs, and addresses.
 """
 
-import base64
-import binascii
 import re
 
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import JsonValue
-from rodada.statemachine.media import ANY_IMAGE
+from rodada.statemachine.media import ANY_IMAGE, bytes_in
 from rodada.statemachine.media_types import PDF, TOLD_BY_BYTES, type_of_url
 from rodada.statemachine.messages import Media, MediaLink
 
@@ -22,8 +20,8 @@ def media_of(data: JsonValue, media_type: JsonValue, name: JsonValue = None) -> 
     if not isinstance(data, str) or not isinstance(media_type, str):
         return None
     try:
-        return Media.of(_bytes(data), media_type.partition(";")[0], name if isinstance(name, str) else "")
-    except (InvalidValue, ValueError):
+        return Media.of(bytes_in(data), media_type.partition(";")[0], name if isinstance(name, str) else "")
+    except InvalidValue:
         return None
 
 
@@ -53,11 +51,3 @@ def image_link(url: JsonValue) -> MediaLink | None:
     """
     told = type_of_url(url) if isinstance(url, str) else None
     return link_of(url, told if told in TOLD_BY_BYTES and told != PDF else ANY_IMAGE)
-
-
-def _bytes(data: str) -> bytes:
-    spelled = "".join(data.split()).translate(str.maketrans("-_", "+/")).rstrip("=")
-    try:
-        return base64.b64decode(spelled + "=" * (-len(spelled) % 4), validate=True)
-    except binascii.Error as error:
-        raise ValueError(str(error)) from None

@@ -240,6 +240,20 @@ def _opened(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # to open a pipe waits for whoever writes into it
 
 
+def bytes_in(spelled: str) -> bytes:
+    """
+    The bytes that some base64 of any spelling stands for: of either alphabet, in lines, without its padding.
+
+    Raises:
+        InvalidValue: it is no base64.
+    """
+    data = "".join(spelled.split()).translate(str.maketrans("-_", "+/")).rstrip("=")
+    try:
+        return base64.b64decode(data + "=" * (-len(data) % 4), validate=True)
+    except ValueError as error:
+        raise InvalidValue("base64", str(error)) from None
+
+
 def _is_base64(data: str) -> bool:
     # Not decoded as a whole: it is asked wherever a medium stands, and they are large.
     if len(data) % 4 or not data.isascii():

@@ -22,6 +22,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.jsontext import JsonError, JsonObject, JsonValue, clean_text, dump_json, parse_json
+from rodada.statemachine.media import bytes_in
 from rodada.statemachine.messages import Media, Part, Text
 from rodada.tools.result_parts import ToolResultParts
 
@@ -91,7 +92,7 @@ def _link(block: ResourceLink) -> JsonObject:
 
 def _media(media_type: str, data: str, name: str) -> Part:
     try:
-        return Media(media_type.partition(";")[0], data, _one_line(name))
+        return Media.of(bytes_in(data), media_type.partition(";")[0], _one_line(name))
     except InvalidValue:
         kind = _one_line(media_type)[:LONGEST_TYPE_TOLD]
         return Text(f"[{kind} of {len(data)} characters was left out: it is no base64, or that is no media type]")
