@@ -35,7 +35,7 @@ def test_it_says_what_was_explored_and_what_holds() -> None:
     told = lines(report())
     assert told[:3] == [
         "bounds: rounds=2, requests=2, attempts=2, pauses=1, approvers=2",
-        "scenes: 15, each with every order of events, honest and dishonest",
+        "scenes: 18, each with every order of events, honest and dishonest",
         "  0 rounds, plain             requests<=1, max_rounds=0, max_attempts=1, max_pauses=0",
     ]
     assert "explored: 1,234 states, 5,678 steps; 9 dishonest events, each refused" in told

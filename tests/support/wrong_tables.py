@@ -3,7 +3,7 @@ Tables with a mistake that somebody really made, or could make.
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from attrs import evolve
 
@@ -25,7 +25,9 @@ from rodada.statemachine.actions import (
     settle_turn,
     start_approved,
     start_tools,
+    stop_at_cost,
     stop_at_rounds,
+    stop_at_tokens,
     try_again,
     withdraw_at_cancel,
 )
@@ -40,6 +42,7 @@ from rodada.statemachine.events import (
     TurnReceived,
 )
 from rodada.statemachine.guards import (
+    Guard,
     answers_running,
     asks_for_tools,
     budget_left,
@@ -175,6 +178,17 @@ def acting(name: str, action: Callable[[Run, Event], Run]) -> tuple[AnyRow, ...]
     return instead(name, evolve(row, action=action))
 
 
+def asking(guard: Callable[[Run, TurnReceived], bool]) -> tuple[AnyRow, ...]:
+    """
+    The table with another guard in the place of the one of its name.
+    """
+
+    def changed(guards: tuple[Guard[Any], ...]) -> Any:
+        return tuple(guard if each.__name__ == guard.__name__ else each for each in guards)
+
+    return tuple(evolve(row, when=changed(row.when), unless=changed(row.unless)) for row in TABLE)
+
+
 def _typed(
     kind: type[E], act: Callable[[Run, E], Run], change: Callable[[Run, Run], Run]
 ) -> Callable[[Run, Event], Run]:
@@ -260,6 +274,37 @@ WRONG_ACTIONS: dict[str, tuple[str, tuple[AnyRow, ...]]] = {
             "answer_out_of_tokens",
             _typed(TurnReceived, stop_at_rounds, lambda run, after: after),
         ),
+    ),
+    "the money is told where the tokens are used up": (
+        "a_limit_stops_only_when_the_model_asks_on",
+        acting("answer_out_of_tokens", _typed(TurnReceived, stop_at_cost, lambda run, after: after)),
+    ),
+    "the tokens are told where the money is used up": (
+        "a_limit_stops_only_when_the_model_asks_on",
+        acting("answer_out_of_money", _typed(TurnReceived, stop_at_tokens, lambda run, after: after)),
+    ),
+    "what a turn used is not told": (
+        "what_a_call_used_is_counted",
+        acting("answer_kept", _typed(TurnReceived, keep_answer, lambda run, after: evolve(after, usages=run.usages))),
+    ),
+    "a failed call is not told": (
+        "what_a_call_used_is_counted",
+        acting("call_retried", _typed(CallFailed, try_again, lambda run, after: evolve(after, usages=run.usages))),
+    ),
+    "a pause costs nothing": (
+        "what_a_call_used_is_counted",
+        acting("pause_resumed", _typed(TurnReceived, hold_piece, lambda run, after: evolve(after, cost=run.cost))),
+    ),
+    "the tokens of a closing reply are forgotten": (
+        "what_a_call_used_is_counted",
+        acting(
+            "closing_kept",
+            _typed(TurnReceived, keep_closing_words, lambda run, after: evolve(after, tokens=run.tokens)),
+        ),
+    ),
+    "a try waits beyond the end": (
+        "a_wait_fits_into_the_time",
+        acting("call_retried", _typed(CallFailed, try_again, lambda run, after: evolve(after, wait_ms=10**9))),
     ),
     "a round is counted twice": (
         "a_round_is_counted_once",

@@ -7,16 +7,19 @@ from collections.abc import Callable
 import pytest
 
 from rodada.statemachine.checker import Bounds, Scene, explore, promises, scenes
+from rodada.statemachine.checker.bounds import COST_A_TURN
 from rodada.statemachine.checker.explore import Exploration
 from rodada.statemachine.checker.promises import RUN_PROMISES, STEP_PROMISES
 from rodada.statemachine.checker.world import first_run, offers
 from rodada.statemachine.errors import InvalidValue
 from rodada.statemachine.events import ApprovalDecided, CallFailed, HistoryAppended, TurnReceived
+from rodada.statemachine.guards import tokens_left
 from rodada.statemachine.machine import FLOW, Flow
 from rodada.statemachine.messages import Stop
+from rodada.statemachine.run import Run, cost_with
 from rodada.statemachine.step import step
 from rodada.statemachine.table import TABLE, AnyRow
-from support.wrong_tables import WRONG_ACTIONS, WRONG_TABLES, acting
+from support.wrong_tables import WRONG_ACTIONS, WRONG_TABLES, acting, asking
 
 SMALL = scenes(Bounds(rounds=1))
 
@@ -132,6 +135,26 @@ def test_a_wrong_action_is_caught_by_the_promise_it_breaks(mistake: str) -> None
 
     assert violation is not None
     assert violation.promise.startswith(promise)
+
+
+def test_a_cost_that_is_not_known_is_not_taken_for_nothing() -> None:
+    def budget_left(run: Run, event: TurnReceived) -> bool:
+        most, cost = run.limits.max_cost, cost_with(run, event.turn)
+        return tokens_left(run, event) and (most is None or cost is None or cost < most)
+
+    violation = explore(Flow(asking(budget_left)), SMALL).violation
+    assert violation is not None
+    assert (violation.promise, "not known" in violation.scene) == ("budget_is_kept", True)
+
+
+def test_money_that_is_not_used_up_ends_no_run() -> None:
+    def budget_left(run: Run, event: TurnReceived) -> bool:
+        most = run.limits.max_cost
+        return tokens_left(run, event) and (most is None or (run.cost or 0) + 2 * COST_A_TURN < most)
+
+    violation = explore(Flow(asking(budget_left)), SMALL).violation
+    assert violation is not None
+    assert violation.promise == "a_limit_stops_only_when_the_model_asks_on"
 
 
 def test_a_violation_shows_a_shortest_path() -> None:

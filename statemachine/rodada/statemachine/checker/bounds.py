@@ -72,6 +72,7 @@ class Scene:
         independent: whether plans without order are offered beside sequential ones.
         approvers: approvals that the first request of a turn needs; 0 for none.
         repeats: whether a turn may ask for the same calls again.
+        untold: whether a turn may tell nothing of its tokens.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Scene:
     independent: bool = False
     approvers: int = 0
     repeats: bool = False
+    untold: bool = False
 
 
 def scenes(bounds: Bounds) -> tuple[Scene, ...]:
@@ -109,6 +111,11 @@ def _scenes_of(bounds: Bounds, rounds: int) -> tuple[Scene, ...]:
             requests=bounds.requests,
             independent=True,
             approvers=bounds.approvers,
+        ),
+        Scene(
+            name=f"{rounds} rounds, cost not known",
+            limits=evolve(plain, max_cost=(rounds + 1) * COST_A_TURN),
+            untold=True,
         ),
         Scene(
             name=f"{rounds} rounds, one tool at once",

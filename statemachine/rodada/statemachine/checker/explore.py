@@ -258,7 +258,7 @@ def _key(run: Run) -> object:
         (run.rounds, run.attempt, run.pauses, run.flaws, len(run.held), run.wait_ms, run.asked_ms, run.calls > 0),
         (
             0 if budget is None else min(run.tokens, budget),
-            0 if money is None else min(run.cost or 0, money),
+            0 if money is None else run.cost and min(run.cost, money),
             type(run.conversation.last),
             type(run.entry),
         ),

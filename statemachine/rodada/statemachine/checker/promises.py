@@ -18,8 +18,9 @@ from rodada.statemachine.events import (
     ToolFinished,
     TurnReceived,
 )
-from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, UserMessage
+from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, Usage, UserMessage
 from rodada.statemachine.orders import AskModel, Effect, StartTool, orders
+from rodada.statemachine.prices import added, cost_of
 from rodada.statemachine.run import Run
 from rodada.statemachine.states import ENDS, Reason, RunStatus, State
 
@@ -231,17 +232,29 @@ def a_cancel_is_heard(step: Taken) -> bool:
 
 def a_limit_stops_only_when_the_model_asks_on(step: Taken) -> bool:
     """
-    P3, P4: rounds and budget are judged when a turn asks for tools, never before; then all its requests are answered.
+    P3, P4: rounds and budget are judged when a turn asks for tools, never before; what is told is what was used up,
+    and all requests of the turn are answered.
     """
     if step.before.reason is not None or step.after.reason not in _JUDGED:
         return True
     entry, event = step.after.entry, step.event
     if not isinstance(event, TurnReceived) or event.turn.requests == () or not isinstance(entry, Exchange):
         return step.after.reason is Reason.CUT and step.after.state is State.FINALIZE
-    used_up = step.before.rounds == step.before.limits.max_rounds
-    if (step.after.reason is Reason.MAX_ROUNDS) != used_up:
+    otherwise = Reason.CUT if event.turn.stop is Stop.CUT else Reason.MAX_REPEATS
+    if step.after.reason is not (_used_up(step.after) or otherwise):
         return False
     return entry.turn.requests == event.turn.requests and _all_not_executed(entry)
+
+
+def _used_up(run: Run) -> Reason | None:
+    limits = run.limits
+    if run.rounds >= limits.max_rounds:
+        return Reason.MAX_ROUNDS
+    if limits.max_tokens_total is not None and run.tokens >= limits.max_tokens_total:
+        return Reason.MAX_TOKENS_TOTAL
+    if limits.max_cost is not None and (run.cost is None or run.cost >= limits.max_cost):
+        return Reason.MAX_COST
+    return None
 
 
 _JUDGED = (Reason.MAX_ROUNDS, Reason.MAX_TOKENS_TOTAL, Reason.MAX_COST, Reason.MAX_REPEATS, Reason.CUT)
@@ -270,6 +283,33 @@ def budget_is_kept(step: Taken) -> bool:
         return True
     spent = step.after.cost
     return (tokens is None or step.after.tokens < tokens) and (cost is None or (spent is not None and spent < cost))
+
+
+def what_a_call_used_is_counted(step: Taken) -> bool:
+    """
+    P3: each call that ends is counted once, with what its turn tells; what it does not tell makes the cost unknown.
+    """
+    before, event, after = step.before, step.event, step.after
+    if before.state is not State.CALL_MODEL or after == before:
+        return (after.usages, after.tokens, after.cost) == (before.usages, before.tokens, before.cost)
+    turn = event.turn if isinstance(event, TurnReceived) else None
+    if turn is None:
+        return after.usages == (*before.usages, Usage()) and after.tokens == before.tokens
+    cost = cost_of(turn, before.prices)
+    known = before.cost is not None and cost is not None
+    return (
+        after.usages == (*before.usages, turn.usage)
+        and after.tokens == before.tokens + turn.usage.total
+        and after.cost == (added(before.cost or 0, cost or 0) if known else None)
+    )
+
+
+def a_wait_fits_into_the_time(step: Taken) -> bool:
+    """
+    P2: no try waits for longer than the run may take.
+    """
+    seconds = step.after.limits.seconds
+    return seconds is None or step.after.wait_ms / 1000 < seconds
 
 
 def repetition_is_kept(step: Taken) -> bool:
@@ -473,6 +513,8 @@ STEP_PROMISES: tuple[StepPromise, ...] = (
     a_limit_stops_only_when_the_model_asks_on,
     a_round_is_counted_once,
     budget_is_kept,
+    what_a_call_used_is_counted,
+    a_wait_fits_into_the_time,
     repetition_is_kept,
     a_further_call_is_paid_for,
     cut_and_spoilt_turns_run_nothing,

@@ -166,12 +166,13 @@ def _turns(scene: Scene, run: Run) -> Iterator[tuple[ModelTurn, Plan]]:
     for count, stop in itertools.product(range(1, scene.requests + 1), (Stop.WHOLE, Stop.CUT)):
         for words in ("", "words") if count == 1 else ("",):
             for requests in _requests(scene, run, count):
-                yield from ((_turn(stop, words, requests), plan) for plan in _plans(scene, requests))
+                for usage in (USAGE, Usage()) if scene.untold else (USAGE,):
+                    yield from ((_turn(stop, words, requests, usage), plan) for plan in _plans(scene, requests))
 
 
-def _turn(stop: Stop, words: str, requests: tuple[ToolRequest, ...]) -> ModelTurn:
+def _turn(stop: Stop, words: str, requests: tuple[ToolRequest, ...], usage: Usage = USAGE) -> ModelTurn:
     native = (Piece(f'"{stop.value} {words} {len(requests)}"', None),)
-    return ModelTurn(stop, words, requests, stop_word=stop.value, usage=USAGE, native=native, wire="checked")
+    return ModelTurn(stop, words, requests, stop_word=stop.value, usage=usage, native=native, wire="checked")
 
 
 def _requests(scene: Scene, run: Run, count: int) -> Iterator[tuple[ToolRequest, ...]]:
