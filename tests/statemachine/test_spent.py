@@ -130,6 +130,19 @@ def test_what_is_spent_can_be_looked_at_while_the_run_goes_on() -> None:
     assert (outcome.cost, outcome.to_json()["cost"]) == (8.0, 8.0)
 
 
+def test_a_run_that_has_ended_spends_no_more_time() -> None:
+    async def scene() -> float:
+        till = Till(Limits())
+        async with till.loop.start("hello") as live:
+            await till.clock.advance(3)
+            till.provider.say("done")
+            await live.outcome()
+            await till.clock.advance(1000)
+            return live.spent.seconds
+
+    assert asyncio.run(scene()) == 3.0
+
+
 def test_without_prices_nothing_is_said_of_the_cost() -> None:
     assert closed(Limits(), FOUR, prices=()).cost is None
 

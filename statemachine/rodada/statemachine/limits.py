@@ -55,7 +55,8 @@ class Limits:
         max_parallel: tools that run at once.
         max_tokens_total: tokens of all model calls of the run, judged when the model asks on.
         max_cost: cost of all model calls of the run, by the prices that the loop was given, judged when the model asks
-            on. A call whose cost is not known (no price fits its model, or it told no tokens) leaves nothing of it.
+            on. A turn whose cost is not known (no price fits its model, or it told no tokens) leaves nothing of it; a
+            call that failed counts as nothing.
         seconds: time of the whole run; waiting for people is not counted.
         closing_seconds: the part of `seconds` kept for the closing call; 20, or half of a shorter `seconds`.
         call_seconds: time of one model call, and of storing one entry.

@@ -48,6 +48,7 @@ class LiveRun(Generic[T_co]):
         self._ports = ports
         self._audience = Audience()
         self._driver: AsyncioDriver | None = None
+        self._ended_ms: int | None = None
         self._task: asyncio.Task[Outcome[T_co]] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._caller: CallingThread | None = None
@@ -124,7 +125,9 @@ class LiveRun(Generic[T_co]):
         What the run has used so far, beside its limits; may be read from any thread.
         """
         driver = self._driver
-        return spent_by(self._first, 0) if driver is None else spent_by(driver.run, driver.mono_ms)
+        if driver is None:
+            return spent_by(self._first, 0)
+        return spent_by(driver.run, driver.mono_ms if self._ended_ms is None else self._ended_ms)
 
     def cancel(self, detail: str = "") -> None:
         """
@@ -242,6 +245,7 @@ class LiveRun(Generic[T_co]):
         try:
             ended = await driver.drive()
         finally:
+            self._ended_ms = driver.mono_ms
             # Before the end is told: whoever hears it may go on with the conversation at once.
             _release(first)
         output = cast("T_co | None", driver.output)

@@ -76,12 +76,13 @@ class Outcome(Generic[T_co]):
         selection: what of the history was sent.
         narration: texts between the rounds, never part of the answer.
         rounds: rounds of tools (promise P3).
-        model_calls: calls made, retries included.
+        model_calls: calls begun, retries included, and one that was given up before it was sent.
         calls: every request, with what is true of it.
         unfinished: requests never executed or with unknown outcome.
         usage: tokens of all turns together; None is "not told by any". See `usage_is_whole`.
         usages: tokens of each model call; one that gave no turn told nothing.
-        cost: of all turns together, by the loop's prices; None where it is not known.
+        cost: of all turns together, by the loop's prices; None where it is not known. A call that gave no turn has no
+            cost here, though a vendor may bill it: see `usage_is_whole`.
         output: completed with `output_type`: the answer as a value of that type; otherwise None.
         still_running: ids of calls of which something still runs, such as a thread that cannot be stopped.
         transitions: every step.
@@ -114,8 +115,8 @@ class Outcome(Generic[T_co]):
     @property
     def usage_is_whole(self) -> bool:
         """
-        Whether each call told its input and its output; else `usage` holds what is known, and more was used. A call
-        that failed tells nothing.
+        Whether each call told its input and its output; else `usage` holds what is known, and more may have been used.
+        A call that failed tells nothing.
         """
         return all(None not in (each.input_tokens, each.output_tokens) for each in self.usages)
 

@@ -19,9 +19,9 @@ class Spent:
         limits: that it has.
         rounds: of tools, the one that runs included.
         model_calls: made or under way, retries included.
-        usage: tokens of the calls that have ended, as far as told.
-        cost: of these calls; None where it is not known.
-        seconds: since it began; waiting for people is not counted.
+        usage: tokens of the turns that have come, as far as told.
+        cost: of these turns; None where it is not known.
+        seconds: from its beginning until now, or until its end; waiting for people is not counted.
     """
 
     limits: Limits
