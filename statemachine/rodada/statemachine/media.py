@@ -26,7 +26,7 @@ LINK_URL = re.compile(
     r"[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*"
 )
 LARGEST_FILE = 20_000_000  # more than any wire takes of one, in base64
-BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 GIVE_TYPE = 'give media_type="..."'
 MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")  # RFC 6838
 
@@ -258,8 +258,8 @@ def _is_base64(data: str) -> bool:
     # Not decoded as a whole: it is asked wherever a medium stands, and they are large.
     if len(data) % 4 or not data.isascii():
         return False
-    head, last = data[:-4].encode(), data[-4:]
-    return not head.translate(None, BASE64) and _is_one_spelling(last)
+    is_spelled = not data.encode().translate(None, BASE64) and data.find("=", 0, -4) < 0
+    return is_spelled and _is_one_spelling(data[-4:])
 
 
 def _is_one_spelling(last: str) -> bool:
