@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import pytest
 from attrs import evolve
@@ -227,6 +227,17 @@ def test_exit_codes_are_those_of_run(
     assert outcome in capsys.readouterr().out
 
 
+@pytest.fixture
+def heard_ctrl_c() -> Generator[None]:
+    """
+    A shell starts what it runs in the background, tests too, with Ctrl-C ignored.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_ctrl_c")
 def test_ctrl_c_cancels_and_shows_the_outcome(capsys: Captured, monkeypatch: Patch) -> None:
     def interrupt(received: Received) -> Reply:
         os.kill(os.getpid(), signal.SIGINT)
