@@ -3,6 +3,7 @@ Who owns a run: a block or an awaiting task; leaving either settles the run firs
 """
 
 import asyncio
+import logging
 import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from rodada.statemachine import (
     ModelRequest,
     ModelTurn,
     Notice,
+    Origin,
     Outcome,
     RunStatus,
     Status,
@@ -473,3 +475,13 @@ def test_f079_leaving_the_events_early_leaves_the_run_to_its_block() -> None:
 
 def test_live_runs_are_made_by_start() -> None:
     assert isinstance(ToolLoop(Answers(), limits=Limits()).start("hello"), LiveRun)
+
+
+def test_the_line_with_which_a_run_starts_says_who_it_is_for(caplog: pytest.LogCaptureFixture) -> None:
+    origin = Origin(tenant="gym", actor="ana\nrun.ended", labels=(("plan", "free"),))
+
+    with caplog.at_level(logging.INFO, logger="rodada"):
+        asyncio.run(ToolLoop(Answers()).run("hello", origin=origin))
+
+    [line] = [each.getMessage() for each in caplog.records if "run.started" in each.getMessage()]
+    assert line.endswith(r" tenant='gym' actor='ana\nrun.ended' labels=(('plan', 'free'),)")

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
 from typing import Any, Generic, Self, cast
 
+from attrs import asdict
+
 from rodada.statemachine.approvals import may_approve, undecided, waits_for_decision
 from rodada.statemachine.audience import Audience
 from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver
@@ -21,7 +23,7 @@ from rodada.statemachine.log import log_info
 from rodada.statemachine.notice import Notice
 from rodada.statemachine.outcome import Outcome, T_co, outcome_of
 from rodada.statemachine.people import person
-from rodada.statemachine.run import Run
+from rodada.statemachine.run import Origin, Run
 from rodada.statemachine.spent import Spent, spent_by
 from rodada.statemachine.watching import Ended
 
@@ -241,7 +243,8 @@ class LiveRun(Generic[T_co]):
 
     async def _driven(self, driver: AsyncioDriver) -> Outcome[T_co]:
         first = self._first
-        log_info("run.started", run=self.id, conversation=first.conversation.id, left_out=first.selected)
+        told = _told_origin(first.origin)
+        log_info("run.started", run=self.id, conversation=first.conversation.id, left_out=first.selected, **told)
         try:
             ended = await driver.drive()
         finally:
@@ -253,6 +256,11 @@ class LiveRun(Generic[T_co]):
         reason = None if outcome.reason is None else outcome.reason.value
         log_info("run.ended", run=self.id, status=outcome.status.value, reason=reason, rounds=outcome.rounds)
         return outcome
+
+
+def _told_origin(origin: Origin) -> dict[str, str]:
+    # The host's words, in which a line break would begin a log line of its own.
+    return {name: ascii(value) for name, value in asdict(origin, recurse=False).items() if value}
 
 
 def _each(caller: CallingThread, events: AsyncIterator[Notice]) -> Iterator[Notice]:

@@ -38,7 +38,7 @@ VERSION = 2
 @frozen
 class Origin:
     """
-    Who a run is for. Never sent to a provider; it stands in the record and in log lines.
+    Who a run is for. Never sent to a provider; the log line with which the run starts has it.
 
     Attributes:
         tenant, actor, channel: names of the host's choosing.
