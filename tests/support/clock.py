@@ -6,6 +6,7 @@ import asyncio
 import heapq
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -39,6 +40,7 @@ class HeldClock:
     def __init__(self) -> None:
         self._seconds = 0.0
         self._due: list[tuple[float, int, HeldTimer]] = []
+        self._made = count()
 
     def now(self) -> datetime:
         return START + timedelta(seconds=self._seconds)
@@ -48,7 +50,7 @@ class HeldClock:
 
     def later(self, seconds: float, callback: Callable[[], object]) -> HeldTimer:
         timer = HeldTimer(callback)
-        heapq.heappush(self._due, (self._seconds + seconds, len(self._due), timer))
+        heapq.heappush(self._due, (self._seconds + seconds, next(self._made), timer))
         return timer
 
     @property

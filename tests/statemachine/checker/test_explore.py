@@ -121,6 +121,10 @@ def test_money_can_be_gone_alone_and_together_with_the_tokens(seen: Exploration)
     assert (True, True, False, False, False) in seen.answers["answer_out_of_money"]
 
 
+def test_rounds_can_be_gone_with_money_left_where_somebody_must_approve(seen: Exploration) -> None:
+    assert (True, False, True, True, False, False, False) in seen.answers["approval_asked"]
+
+
 @pytest.mark.parametrize("wrong", WRONG_TABLES, ids=lambda wrong: wrong.__name__)
 def test_the_wrong_tables_of_the_design_are_refused(wrong: Callable[[], tuple[AnyRow, ...]]) -> None:
     violation = explore(Flow(wrong()), SMALL).violation

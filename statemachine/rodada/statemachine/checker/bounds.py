@@ -107,7 +107,8 @@ def _scenes_of(bounds: Bounds, rounds: int) -> tuple[Scene, ...]:
         Scene(name=f"{rounds} rounds, plain", limits=plain),
         Scene(
             name=f"{rounds} rounds, people approve",
-            limits=evolve(plain, max_cost=(rounds + 1) * COST_A_TURN),
+            # With a turn less, the money would always be gone where the rounds are.
+            limits=evolve(plain, max_cost=(rounds + 2) * COST_A_TURN),
             requests=bounds.requests,
             independent=True,
             approvers=bounds.approvers,
