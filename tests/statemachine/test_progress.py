@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rodada.statemachine.messages import Status, ToolRequest, ToolResult
-from rodada.statemachine.plan import Plan, PlannedCall
+from rodada.statemachine.plan import Plan, PlannedCall, one_after_another
 from rodada.statemachine.progress import Progress, progress_of
 from rodada.statemachine.run import Run
 from support.walks import reached_runs
@@ -34,15 +34,20 @@ def told(progress: Progress) -> tuple[object, ...]:
 
 def expected(plan: Plan, started: tuple[str, ...], results: tuple[ToolResult, ...]) -> tuple[object, ...]:
     done = {each.id for each in results}
+    before: dict[str, set[str]] = {}
+    for call in plan.calls:
+        before[call.id] = set(call.after).union(*(before[earlier] for earlier in call.after))
     running = [call.id for call in plan.calls if call.id in started and call.id not in done]
-    ready = [call.id for call in plan.calls if call.id not in {*started, *done} and done.issuperset(call.after)]
+    ready = [call.id for call in plan.calls if call.id not in {*started, *done} and done.issuperset(before[call.id])]
     return started, results, tuple(running), tuple(id for id in plan.ids if id in done), tuple(ready)
 
 
 @settings(max_examples=40)
 @given(plans(), st.data())
 def test_each_step_of_a_progress_says_what_the_plan_and_the_results_say(plan: Plan, data: st.DataObject) -> None:
-    progress = progress_of(plan, (), ())
+    denied = data.draw(st.sets(st.sampled_from(plan.ids or ("none",))))
+    progress = progress_of(plan, (), ()).keep(*(result(each) for each in plan.ids if each in denied))
+    assert told(progress) == expected(plan, (), progress.results)
     while progress.done != progress.every:
         progress = progress.start(data.draw(st.integers(0, 3)))
         assert told(progress) == expected(plan, progress.started, progress.results)
@@ -80,3 +85,10 @@ def test_the_progress_of_a_run_is_no_part_of_its_value() -> None:
     read = Run.from_json(run.to_json())
     assert (run, hash(run)) == (read, hash(read))
     assert told(run.progress) == told(read.progress)
+
+
+def test_what_waits_for_a_denied_call_waits_for_what_that_waited_for() -> None:
+    plan = one_after_another(tuple(map(PlannedCall, "abcd")))
+    denied = progress_of(plan, (), ()).keep(result("c"), result("b")).start(9)
+    assert ("a",) == denied.started
+    assert ("a", "d") == denied.keep(result("a")).start(9).started

@@ -108,6 +108,16 @@ class Plan:
         position = self.position(request_id)
         return 0 if position is None else 1 << position
 
+    def needs_of(self, request_id: str) -> int:
+        """
+        The calls that a call waits for itself.
+        """
+        position = self.position(request_id)
+        if position is None:
+            return 0
+        after = self.calls[position].after
+        return self._index.needs.get(position, 0) if len(after) > 1 else self.bit(after[0]) if after else 0
+
     def freed_by(self, request_id: str, done: int) -> int:
         """
         The calls that waited for this one and need nothing that is not in `done`.

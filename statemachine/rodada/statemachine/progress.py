@@ -25,7 +25,9 @@ class Progress:
         started: ids of calls that were started, in order.
         results: so far, in order of arrival.
         begun, done: the calls that were started; that have a result.
-        ready: those that may start: not begun, without a result, and all that they wait for is done.
+        passed: those that are done, and so is all that they wait for, directly or through others: a call that was
+            denied has its result before its turn has come, and lets nothing pass until then.
+        ready: those that may start: not begun, without a result, and all that they wait for has passed.
     """
 
     plan: Plan
@@ -33,6 +35,7 @@ class Progress:
     results: tuple[ToolResult, ...] = ()
     begun: int = 0
     done: int = 0
+    passed: int = 0
     ready: int = 0
 
     @property
@@ -70,14 +73,18 @@ class Progress:
         """
         Some calls have their results; what waited for them alone becomes ready.
         """
-        done = self.done
+        done, passed, freed = self.done, self.passed, 0
         for result in results:
             done |= self.plan.bit(result.id)
-        freed = 0
-        for result in results:
-            freed |= self.plan.freed_by(result.id, done)
+        passing = [result.id for result in results if self.plan.needs_of(result.id) & ~passed == 0]
+        while passing:
+            request_id = passing.pop()
+            passed |= self.plan.bit(request_id)
+            free = self.plan.freed_by(request_id, passed)
+            passing += self.ids(free & done & ~passed)
+            freed |= free
         ready = (self.ready | freed) & ~(self.begun | done)
-        return evolve(self, results=self.results + results, done=done, ready=ready)
+        return evolve(self, results=self.results + results, done=done, passed=passed, ready=ready)
 
 
 def progress_of(plan: Plan, started: tuple[str, ...], results: tuple[ToolResult, ...]) -> Progress:

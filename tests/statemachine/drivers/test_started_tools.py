@@ -330,6 +330,28 @@ def test_two_others_must_approve_and_the_actor_or_one_of_them_twice_are_not_two(
     ] == rows(outcome)[asked + 1 : asked + 6]
 
 
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_denied_call_lets_nothing_run_beside_what_stood_before_it(parallel: bool) -> None:
+    async def scene() -> tuple[Outcome, list[tuple[int, int]]]:
+        a, b, c = HeldTool("a", writes="r"), HeldTool("b", writes="r", approvals=1), HeldTool("c", writes="r")
+        it = Scene(tools=(a, b, c), parallel=parallel)
+        async with it.start() as live:
+            await it.asks("a", "b", "c")
+            live.deny(it.provider.requests[-1].request_ids((None, None))[1], by="ana")
+            await idle()
+            started = [(len(a.calls), len(c.calls))]
+            a.calls[0].finish()
+            await idle()
+            started.append((len(a.calls), len(c.calls)))
+            c.calls[0].finish()
+            await it.says("done")
+            return await live.outcome(), started
+
+    outcome, started = play(scene)
+    assert [(1, 0), (1, 1)] == started
+    assert [("a", Status.SUCCEEDED), ("b", Status.DENIED), ("c", Status.SUCCEEDED)] == statuses(outcome)
+
+
 def test_one_person_is_not_two_nor_somebody_else_under_another_form_of_the_name() -> None:
     async def scene() -> tuple[Outcome, list[int]]:
         a = HeldTool("a", approvals=2, requester_counts=False)

@@ -20,6 +20,7 @@ from rodada.statemachine.events import (
 )
 from rodada.statemachine.messages import Exchange, ModelTurn, Status, Stop, Usage, UserMessage
 from rodada.statemachine.orders import AskModel, Effect, StartTool, orders
+from rodada.statemachine.plan import Plan
 from rodada.statemachine.prices import added, cost_of
 from rodada.statemachine.run import Run
 from rodada.statemachine.states import ENDS, Reason, RunStatus, State
@@ -96,10 +97,18 @@ def running_tools_were_allowed(run: Run) -> bool:
     """
     if run.state is not State.EXECUTE_TOOLS:
         return not run.started
-    done = {result.id for result in run.results}
+    done, before = {result.id for result in run.results}, _before_each(run.plan)
     return bool(run.running) and all(
-        done.issuperset(run.plan.call(request_id).after) and _approved(run, request_id) for request_id in run.started
+        done.issuperset(before[request_id]) and _approved(run, request_id) for request_id in run.started
     )
+
+
+def _before_each(plan: Plan) -> dict[str, frozenset[str]]:
+    # Through others too: a denied one has its result before its turn has come.
+    found: dict[str, frozenset[str]] = {}
+    for call in plan.calls:
+        found[call.id] = frozenset(call.after).union(*(found[earlier] for earlier in call.after))
+    return found
 
 
 def _approved(run: Run, request_id: str) -> bool:
@@ -122,11 +131,11 @@ def nothing_that_may_start_is_left_waiting(run: Run) -> bool:
     """
     if run.state is not State.EXECUTE_TOOLS or run.reason is not None:
         return True
-    done = {result.id for result in run.results}
+    done, before = {result.id for result in run.results}, _before_each(run.plan)
     ready = [
         call.id
         for call in run.plan.calls
-        if call.id not in run.started and call.id not in done and done.issuperset(call.after)
+        if call.id not in run.started and call.id not in done and done.issuperset(before[call.id])
     ]
     return not ready or len(run.running) == run.limits.max_parallel
 
