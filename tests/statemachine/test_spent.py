@@ -59,7 +59,7 @@ def test_the_cost_is_judged_when_the_model_asks_on_and_closes_the_run() -> None:
     assert (outcome.status, outcome.reason, outcome.answer) == (RunStatus.INCOMPLETE, Reason.MAX_COST, "so far")
     assert statuses(outcome) == [("a", Status.SUCCEEDED), ("a", Status.NOT_EXECUTED)]
     assert "answer_out_of_money" in rows(outcome)
-    assert "the money for one message is used up" in outcome.calls[1].text
+    assert "none of the money for one message is known to be left" in outcome.calls[1].text
 
 
 def test_a_limit_that_is_met_exactly_is_met() -> None:
