@@ -9,11 +9,12 @@ import threading
 
 import pytest
 
+from rodada.cli import attending
 from rodada.cli.attending import Attended
 from rodada.cli.interrupts import Interrupts, News
 from rodada.cli.stop_clock import StopClock
 from rodada.providers.scripted import Call, Scripted, Turn
-from rodada.statemachine import Limits, Outcome, RunStatus, ToolLoop
+from rodada.statemachine import Limits, Outcome, RunStatus, Status, ToolLoop
 from rodada.tools import tool
 
 
@@ -93,7 +94,7 @@ def test_the_second_press_ends_the_time_that_a_tool_has_to_stop() -> None:
         "interrupted",
         ("call_1_0",),
     )
-    assert interrupts.patience == [None, 600.5, 1.0]
+    assert interrupts.patience == [None, 600.5]
 
 
 def test_a_tool_that_was_hurried_is_not_told_to_have_run_out_of_its_own_time() -> None:
@@ -103,8 +104,25 @@ def test_a_tool_that_was_hurried_is_not_told_to_have_run_out_of_its_own_time() -
     assert "Interrupted" in call.text
 
 
-def test_a_run_that_does_not_settle_gives_no_outcome() -> None:
-    assert attended(Said(News.PRESSED, News.PRESSED, News.PRESSED)) is None
+def test_who_presses_on_does_not_lose_what_the_run_settles_with() -> None:
+    outcome = attended(Said(News.PRESSED, News.PRESSED, News.PRESSED))
+    assert outcome is not None
+    assert [call.status for call in outcome.calls] == [Status.OUTCOME_UNKNOWN]
+
+
+def test_a_run_that_does_not_settle_gives_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attending, "SETTLING_SECONDS", 0.01)
+    interrupts, go = Said(News.PRESSED, News.PRESSED), threading.Event()
+
+    @tool
+    async def block() -> None:
+        interrupts.running.set()
+        go.wait(10)
+
+    clock = StopClock()
+    loop = ToolLoop(Scripted([Turn(calls=[Call("block")])]), tools=[block], clock=clock)
+    assert Attended(loop.start("Hi"), loop, clock, interrupts, lambda notice: None).wait() is None
+    go.set()
 
 
 def test_only_waits_of_stopping_are_hurried() -> None:

@@ -3,7 +3,10 @@ A run while it goes on, for hosts without an event loop: a `with` block in a thr
 """
 
 import asyncio
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -13,6 +16,7 @@ from rodada.statemachine import (
     Conversation,
     Ended,
     Kind,
+    Limits,
     LiveRun,
     ModelRequest,
     ModelTurn,
@@ -23,13 +27,37 @@ from rodada.statemachine import (
     Stop,
     ToolLoop,
     ToolRequest,
+    ToolStarted,
     Watch,
 )
+from rodada.statemachine.drivers.background import background_loop, run_in_background
+from rodada.statemachine.drivers.calling_thread import CallingThread
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, NotEntered, RunningLoop
 from rodada.tools import tool
 from support.held import HeldProvider, HeldTool
 
 ASKED = Turn(calls=[Call("look")])
+FORKED = """
+import asyncio, os, sys
+from rodada.providers.scripted import Call, Scripted, Turn
+from rodada.statemachine import Conversation, ToolLoop
+from rodada.tools import tool
+
+done = asyncio.Event()
+
+@tool
+async def wait() -> None:
+    await done.wait()
+
+earlier = Conversation()
+loop = ToolLoop(Scripted([Turn(calls=[Call("wait")])]), tools=[wait])
+with loop.start("go", conversation=earlier):
+    child = os.fork()
+    if child == 0:
+        hi = ToolLoop(Scripted([Turn("hi")])).run_sync("hello", conversation=earlier)
+        sys.exit(7 if hi.answer == "hi" else 1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
 
 
 @tool(reads="log")
@@ -219,3 +247,167 @@ def test_f016_a_run_is_entered_once_and_a_busy_conversation_is_refused() -> None
         with pytest.raises(ConversationBusy), loop_of(Turn("hi")).start("hello", conversation=earlier):
             pass
     assert live.outcome_sync().status is RunStatus.CANCELLED
+
+
+class Presses:
+    """
+    Ctrl-C in waits of the calling thread, counted from 1: as the wait begins, or as it is over.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *waits: int, late: bool = False) -> None:
+        self.waits = 0
+        self.before: Callable[[], object] = lambda: None
+        attend = CallingThread.attend
+
+        def interrupted(thread: CallingThread, is_over: Callable[[], bool]) -> None:
+            self.waits += threading.current_thread() is threading.main_thread()
+            pressed = threading.current_thread() is threading.main_thread() and self.waits in waits
+            if pressed:
+                self.before()
+            if late or not pressed:
+                go_on.set()
+                attend(thread, is_over)
+            if pressed:
+                raise KeyboardInterrupt
+
+        go_on = threading.Event()
+        monkeypatch.setattr(CallingThread, "attend", interrupted)
+        self._go_on = go_on
+
+    def hold(self) -> None:
+        """
+        Hold the event loop up until the thread waits on: the interrupt comes before all that was asked.
+        """
+        background_loop().call_soon_threadsafe(self._go_on.wait, 10)
+
+
+def settled_down(begun: threading.Event) -> None:
+    """
+    Let the event loop do what it was asked until now, from when something has begun.
+    """
+    assert begun.wait(10)
+    for _ in range(5):
+        done = threading.Event()
+        background_loop().call_soon_threadsafe(done.set)
+        assert done.wait(10)
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("wait", [1, 2], ids=["entering", "leaving"])
+def test_an_interrupt_while_the_block_is_entered_or_left_lets_no_run_go_on(
+    wait: int, late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = Conversation()
+    live = ToolLoop(HeldProvider()).start("go", conversation=earlier)
+    presses = Presses(monkeypatch, wait, late=late)
+
+    def scene() -> None:
+        with live:
+            presses.hold()
+
+    with pytest.raises(KeyboardInterrupt):
+        scene()
+    assert live.outcome_sync().status is RunStatus.CANCELLED
+    assert loop_of(Turn("hi")).run_sync("hello", conversation=earlier).answer == "hi"
+
+
+def test_a_second_interrupt_of_run_sync_ends_the_grace_and_the_run_has_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ended = threading.Event(), list[str]()
+
+    @tool(writes="log")
+    async def stop() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("stop")
+
+    earlier = Conversation()
+    presses = Presses(monkeypatch, 1, 2)
+    presses.before = lambda: settled_down(begun)
+    with pytest.raises(KeyboardInterrupt):
+        ToolLoop(SaysOneTurn(), tools=[stop], limits=Limits(stop_seconds=60)).run_sync("go", conversation=earlier)
+    assert ended == ["stop"]
+    assert loop_of(Turn("hi")).run_sync("hello", conversation=earlier).answer == "hi"
+
+
+def test_a_block_that_is_left_begins_nothing_that_waited_for_its_thread() -> None:
+    ran: list[int] = []
+
+    @tool(thread="caller")
+    def stop() -> None:
+        ran.append(1)
+
+    def until_it_waits() -> None:
+        for event in live.events_sync():
+            if isinstance(event, ToolStarted):
+                break
+        run_in_background(asyncio.sleep(0.01))
+
+    with ToolLoop(SaysOneTurn(), tools=[stop]).start("go") as live:
+        watching = threading.Thread(target=until_it_waits)
+        watching.start()
+        watching.join()
+    outcome = live.outcome_sync()
+    assert ([call.status for call in outcome.calls], ran) == ([Status.FAILED], [])
+
+
+def test_what_interrupts_another_thread_keeps_the_thread_of_the_block_from_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran: list[int] = []
+
+    @tool(thread="caller")
+    def look() -> None:
+        ran.append(threading.get_ident())
+
+    found: list[Outcome] = []
+    entered, interrupted = threading.Event(), threading.Event()
+    live = ToolLoop(Scripted([ASKED, Turn("Done.")]), tools=[look]).start("go")
+
+    def owner() -> None:
+        with live:
+            entered.set()
+            assert interrupted.wait(10)
+            found.append(live.outcome_sync())
+
+    owning = threading.Thread(target=owner)
+    owning.start()
+    assert entered.wait(10)
+    Presses(monkeypatch, 1)
+    with pytest.raises(KeyboardInterrupt):
+        live.outcome_sync()
+    interrupted.set()
+    owning.join()
+    assert ([call.status for call in found[0].calls], ran) == ([Status.SUCCEEDED], [owning.ident])
+
+
+def test_a_call_that_is_interrupted_in_the_thread_of_the_block_may_have_taken_effect() -> None:
+    @tool(thread="caller", writes="log")
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    live = ToolLoop(SaysOneTurn(), tools=[stop]).start("go")
+    with pytest.raises(KeyboardInterrupt), live:
+        live.outcome_sync()
+    assert [call.status for call in live.outcome_sync().calls] == [Status.OUTCOME_UNKNOWN]
+
+
+def test_what_is_over_may_be_asked_when_its_event_loop_does_not_run_any_more() -> None:
+    async def scene() -> tuple[LiveRun, Outcome]:
+        async with loop_of(Turn("hi")).start("hello") as live:
+            return live, await live.outcome()
+
+    runner = asyncio.new_event_loop()
+    live, outcome = runner.run_until_complete(scene())
+    assert live.outcome_sync() is outcome
+    runner.close()
+    assert [*live.events_sync()][-1:] == [Ended(outcome, n=5, call=1, attempt=1)]
+    assert live.outcome_sync() is outcome
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
+def test_a_forked_child_leaves_the_block_of_its_parent_and_may_use_the_conversation() -> None:
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    assert (done.stdout, done.stderr) == ("7\n", "")

@@ -4,7 +4,7 @@ Waiting for a run beside its event loop, so that Ctrl-C is heard even while a to
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from attrs import field, frozen
 
@@ -52,14 +52,13 @@ class Attended:
         stages = (
             (None, self._cancel),
             (stop_seconds + SETTLING_SECONDS, self.clock.hurry),
-            (2 * SETTLING_SECONDS, None),
         )
         for patience, then in stages:
             if self.interrupts.next(patience) is News.ENDED:
                 return future.result()
-            if then is not None:
-                events.call_soon_threadsafe(then)
-        return None
+            events.call_soon_threadsafe(then)
+        # Who presses on takes nothing from the moment in which what can settle does.
+        return future.result() if wait([future], 2 * SETTLING_SECONDS).done else None
 
     def _cancel(self) -> None:
         self.clock.stopping()

@@ -5,16 +5,18 @@ background, and its thread does for it, while it waits, what only the calling th
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import os
+import sys
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from types import TracebackType
-from typing import Any, Generic, Self, cast
+from typing import Any, Generic, Self, TypeVar, cast
 
 from attrs import asdict
 
 from rodada.statemachine.approvals import may_approve, undecided, waits_for_decision
 from rodada.statemachine.audience import Audience
 from rodada.statemachine.drivers.asyncio_driver import AsyncioDriver
-from rodada.statemachine.drivers.background import background_loop, running_loop, waited_for
+from rodada.statemachine.drivers.background import at_once, background_loop, running_loop, waited_for
 from rodada.statemachine.drivers.calling_thread import CallingThread
 from rodada.statemachine.drivers.ports import Ports
 from rodada.statemachine.errors import AlreadyEntered, ConversationBusy, InvalidValue, NotEntered
@@ -27,7 +29,11 @@ from rodada.statemachine.run import Origin, Run
 from rodada.statemachine.spent import Spent, spent_by
 from rodada.statemachine.watching import Ended
 
+T = TypeVar("T")
 _busy: dict[str, str] = {}
+# None of its parent's runs goes on in a forked child.
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_busy.clear)
 
 
 class LiveRun(Generic[T_co]):
@@ -54,6 +60,8 @@ class LiveRun(Generic[T_co]):
         self._task: asyncio.Task[Outcome[T_co]] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._caller: CallingThread | None = None
+        self._process = os.getpid()
+        self._is_over = False
 
     async def __aenter__(self) -> Self:
         if self._task is not None:
@@ -85,18 +93,30 @@ class LiveRun(Generic[T_co]):
 
     def __enter__(self) -> Self:
         caller = CallingThread(background_loop())
-        waited_for(caller, self.__aenter__())
-        self._caller = caller
-        return self
+        try:
+            waited_for(caller, self._begun_by(caller))
+            return self
+        except BaseException as error:
+            # An interrupt may come when the run has begun; then nobody is in a block that would be left.
+            if self._caller is caller:
+                self.__exit__(type(error), error, error.__traceback__)
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        caller = self._calling()
+        caller = self._caller
+        if caller is None:
+            raise NotEntered(self.id)
+        if self._process != os.getpid():  # a fork: the run goes on where it was begun
+            return
         try:
-            waited_for(caller, self.__aexit__(kind, error, traceback))
-        finally:
-            caller.leave()
+            # Waited for by itself: the thread begins nothing of a run that is about to be stopped.
+            self._waited_for(CallingThread(caller.loop), self._left_by(caller, kind, error, traceback))
+        except BaseException:
+            # An interrupt may come before it was asked to stop.
+            self.cancel("left by an error")
+            raise
 
     def events(self, *, after: int | None = None) -> AsyncIterator[Notice]:
         """
@@ -119,7 +139,7 @@ class LiveRun(Generic[T_co]):
             RunningLoop: this thread runs an event loop.
         """
         caller = self._calling()
-        return _each(caller, waited_for(caller, self._opened(after)))
+        return self._each(caller, self._waited_for(caller, self._opened(after)))
 
     @property
     def spent(self) -> Spent:
@@ -185,18 +205,41 @@ class LiveRun(Generic[T_co]):
             RunningLoop: this thread runs an event loop.
             UnexpectedEvent: a fault in the table or in a port.
         """
-        return waited_for(self._calling(), self.outcome())
+        return self._waited_for(self._calling(), self.outcome())
+
+    async def _begun_by(self, caller: CallingThread) -> None:
+        await self.__aenter__()
+        self._caller = caller
+
+    async def _left_by(
+        self,
+        caller: CallingThread,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        caller.leave()
+        await self.__aexit__(kind, error, traceback)
 
     async def _opened(self, after: int) -> AsyncIterator[Notice]:
         return self.events(after=after)
 
     def _calling(self) -> CallingThread:
         """
-        The thread of the `with` block; where the block is another one, this thread.
+        This thread, which does meanwhile what only the thread of the `with` block may do, if it is that.
         """
         if self._loop is None:
             raise NotEntered(self.id)
-        return self._caller or CallingThread(self._loop)
+        caller = self._caller
+        return caller if caller is not None and caller.is_here else CallingThread(self._loop)
+
+    def _each(self, caller: CallingThread, events: AsyncIterator[Notice]) -> Iterator[Notice]:
+        while (notice := self._waited_for(caller, _next(events))) is not None:
+            yield notice
+
+    def _waited_for(self, caller: CallingThread, work: Coroutine[object, object, T]) -> T:
+        # What is over waits for nothing; its event loop may have ended since.
+        return at_once(work) if self._is_over else waited_for(caller, work)
 
     def _decide(self, event: ApprovalDecided, digest: str | None) -> None:
         if not person(event.by):
@@ -233,6 +276,7 @@ class LiveRun(Generic[T_co]):
     def _over(self, _task: object) -> None:
         _release(self._first)
         self._audience.close()
+        self._is_over = True
 
     async def _drive(self, driver: AsyncioDriver) -> Outcome[T_co]:
         # An eager task begins before anybody can have come to watch it.
@@ -261,11 +305,6 @@ class LiveRun(Generic[T_co]):
 def _told_origin(origin: Origin) -> dict[str, str]:
     # The host's words, in which a line break would begin a log line of its own.
     return {name: ascii(value) for name, value in asdict(origin, recurse=False).items() if value}
-
-
-def _each(caller: CallingThread, events: AsyncIterator[Notice]) -> Iterator[Notice]:
-    while (notice := waited_for(caller, _next(events))) is not None:
-        yield notice
 
 
 async def _next(events: AsyncIterator[Notice]) -> Notice | None:

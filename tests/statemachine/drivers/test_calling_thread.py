@@ -242,6 +242,26 @@ def test_leaving_withdraws_what_has_not_begun() -> None:
     assert asyncio.run(main()) is False
 
 
+def test_leaving_withdraws_what_an_interrupt_kept_the_thread_from_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    async def main() -> bool:
+        thread = CallingThread(asyncio.get_running_loop())
+        errand = Errand("late", lambda: "done")
+        waits = asyncio.ensure_future(thread.do(errand))
+        await asyncio.sleep(0)
+        monkeypatch.setattr(errand, "do", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            thread.attend(lambda: False)
+        thread.leave()
+        with pytest.raises(Withdrawn):
+            await waits
+        return errand.begun
+
+    assert asyncio.run(main()) is False
+
+
 def test_an_event_loop_that_somebody_awaits_has_no_calling_thread() -> None:
     async def main() -> CallingThread | None:
         return calling_thread()

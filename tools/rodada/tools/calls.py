@@ -95,6 +95,12 @@ class FunctionCall:
             if self._errand.begun:
                 raise
             return self._failed(error)
+        except KeyboardInterrupt:
+            if not isinstance(thread, CallingThread):
+                raise
+            # Somebody's, in the thread where Ctrl-C is heard: it came into the middle of whatever the call did.
+            text = f"{self.request.name} was interrupted while it was running: it may have taken effect."
+            return self._result(Status.OUTCOME_UNKNOWN, Text(text))
 
     def _called(self) -> ToolResult:
         try:

@@ -7,9 +7,9 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import wait
+from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from rodada.statemachine.drivers.calling_thread import CallingThread, known_as_calling
 from rodada.statemachine.errors import RunningLoop
@@ -58,31 +58,49 @@ def run_in_background(work: Coroutine[object, object, T]) -> T:
 
 class _Kept(Generic[T]):
     """
-    Some work whose cancel may come before it has begun, and whose end is waited for all the same.
+    Some work that is begun on an event loop, once, whatever interrupts the thread that waits for it. No future that
+    threads share: an interrupt within one leaves its lock locked, and then the event loop waits for that.
     """
 
-    def __init__(self, work: Coroutine[object, object, T]) -> None:
+    def __init__(self, thread: CallingThread, work: Coroutine[object, object, T]) -> None:
+        self._thread = thread
         self._work = work
         self._task: asyncio.Task[T] | None = None
-        self._is_given_up = False
 
-    async def result(self) -> T:
-        self._task = asyncio.create_task(self._work)
-        if self._is_given_up:
-            self._task.cancel()
-        return await self._task
+    @property
+    def is_over(self) -> bool:
+        return self._task is not None and self._task.done()
+
+    def begin(self) -> None:
+        self._begun()
 
     def give_up(self) -> None:
-        self._is_given_up = True
-        if self._task is not None:
-            self._task.cancel()
+        # Behind its first step: a task that is cancelled before never begins, and so would not leave a block.
+        asyncio.get_running_loop().call_soon(self._begun().cancel)
+
+    def result(self) -> T:
+        task = self._task
+        if task is None or task.cancelled():
+            raise CancelledError
+        return task.result()
+
+    def _begun(self) -> asyncio.Task[T]:
+        if self._task is None:
+            self._task = asyncio.create_task(self._work)
+            self._task.add_done_callback(self._ended)
+        return self._task
+
+    def _ended(self, task: asyncio.Task[T]) -> None:
+        # Whoever was interrupted does not ask for it, and asyncio would complain.
+        _ = task.cancelled() or task.exception()
+        self._thread.wake()
 
 
 def waited_for(thread: CallingThread, work: Coroutine[object, object, T]) -> T:
     """
-    Run some work on the event loop that a thread waits for, and wait here; meanwhile the thread, if it is this one,
-    does what only it may do. An interrupt cancels the work, waits until it has settled, and then goes on; from then
-    on the thread does no more.
+    Run some work on the event loop that a thread waits for, and wait here; meanwhile the thread does what only it may
+    do. An interrupt cancels the work, waits until it has settled, and then goes on; from then on the thread does no
+    more. Interrupted once more the work is cancelled once more, which ends its grace; then it is left to itself.
 
     Raises:
         RunningLoop: this thread runs an event loop, which would be blocked.
@@ -90,18 +108,35 @@ def waited_for(thread: CallingThread, work: Coroutine[object, object, T]) -> T:
     if running_loop() is not None:
         work.close()
         raise RunningLoop()
-    kept = _Kept(work)
-    with known_as_calling(thread):
-        future = asyncio.run_coroutine_threadsafe(kept.result(), thread.loop)
+    kept = _Kept(thread, work)
     try:
-        thread.attend(future)
-        return future.result()
+        thread.loop.call_soon_threadsafe(kept.begin, context=known_as_calling(thread))
+        thread.attend(lambda: kept.is_over)
     except BaseException:
-        if not future.done():
+        _settle(thread, kept)
+        raise
+    return kept.result()
+
+
+def _settle(thread: CallingThread, kept: _Kept[T]) -> None:
+    for _ in range(2):
+        with suppress(BaseException):
             thread.leave()
             thread.loop.call_soon_threadsafe(kept.give_up)
-            wait([future])
-        raise
+            thread.attend(lambda: kept.is_over)
+            return
+
+
+def at_once(work: Coroutine[object, object, T]) -> T:
+    """
+    Run some work that waits for nothing, without an event loop.
+    """
+    try:
+        work.send(None)
+    except StopIteration as ended:
+        return cast("T", ended.value)
+    work.close()
+    raise RuntimeError("this work waits for something")
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:

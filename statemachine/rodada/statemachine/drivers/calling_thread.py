@@ -4,12 +4,10 @@ a connection of `sqlite3`.
 """
 
 import asyncio
-from collections.abc import Generator
-from concurrent.futures import Future, wait
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
+from contextvars import Context, ContextVar, copy_context
 from queue import SimpleQueue
-from threading import Lock, get_ident
+from threading import get_ident
 from typing import Any, TypeVar
 
 from rodada.statemachine.drivers.errand import Errand
@@ -19,15 +17,23 @@ T = TypeVar("T")
 
 class CallingThread:
     """
-    The thread that makes it, which waits for some work on an event loop.
+    The thread that makes it, which waits for some work on an event loop. An interrupt may come to it anywhere, so it
+    takes no lock.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self._errands: SimpleQueue[Errand[Any] | None] = SimpleQueue()
-        self._lock = Lock()
+        self._open: set[Errand[Any]] = set()
         self._ident = get_ident()
         self._has_left = False
+
+    @property
+    def is_here(self) -> bool:
+        """
+        Whether this thread is it.
+        """
+        return get_ident() == self._ident
 
     async def do(self, errand: Errand[T]) -> T:
         """
@@ -36,56 +42,55 @@ class CallingThread:
         Raises:
             Withdrawn: the thread does not wait any more. What the errand raises is raised here, too.
         """
-        with self._lock:
+        self._open.add(errand)
+        try:
             if self._has_left:
                 errand.withdraw()
             self._errands.put(errand)
-        return await errand.answer()
+            return await errand.answer()
+        finally:
+            self._open.discard(errand)
 
-    def attend(self, future: Future[Any]) -> None:
+    def attend(self, is_over: Callable[[], bool]) -> None:
         """
-        Do errands in this thread until a future is done; another thread only waits.
+        Do errands in this thread until something is over, of which `wake` tells.
 
         Raises:
             KeyboardInterrupt: from an errand; it is the thread's own.
         """
-        if get_ident() != self._ident:
-            wait([future])
-            return
-        future.add_done_callback(lambda _: self._errands.put(None))
-        while not future.done():
+        while not is_over():
             errand = self._errands.get()
-            if errand is None:  # this future is done, or an earlier one that nobody attends any more
+            if errand is None:  # this is over, or something earlier that nobody attends any more
                 continue
             errand.do()
             if errand.interrupt is not None:
                 raise errand.interrupt
 
+    def wake(self) -> None:
+        """
+        Tell the thread that what it attends may be over.
+        """
+        self._errands.put(None)
+
     def leave(self) -> None:
         """
-        Do no more: what was not begun is withdrawn.
+        Do no more: what was not begun is withdrawn, also what an interrupt has kept the thread from beginning.
         """
-        with self._lock:
-            self._has_left = True
-            while not self._errands.empty():
-                errand = self._errands.get()
-                if errand is not None:
-                    errand.withdraw()
+        self._has_left = True
+        for errand in self._open.copy():
+            errand.withdraw()
 
 
 _current: ContextVar[CallingThread | None] = ContextVar("rodada_calling_thread", default=None)
 
 
-@contextmanager
-def known_as_calling(thread: CallingThread) -> Generator[None]:
+def known_as_calling(thread: CallingThread) -> Context:
     """
-    A block in which work that is begun on an event loop belongs to a thread.
+    The context variables of here, for work on an event loop that belongs to a thread.
     """
-    token = _current.set(thread)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+    context = copy_context()
+    context.run(_current.set, thread)
+    return context
 
 
 def calling_thread() -> CallingThread | None:

@@ -5,10 +5,9 @@ Work that a coroutine leaves to a thread: begun at most once, and never once nob
 import asyncio
 import contextlib
 import contextvars
+import enum
 from collections.abc import Callable
-from concurrent.futures import Future
-from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -19,9 +18,15 @@ class Withdrawn(Exception):
     """
 
 
+class _Fate(enum.Enum):
+    BEGUN = "begun"
+    WITHDRAWN = "withdrawn"
+
+
 class Errand(Generic[T]):
     """
-    Some work, and the context variables of whoever made it.
+    Some work, and the context variables of whoever made it. It takes no lock: an interrupt in the thread that does it
+    could leave that locked, and the event loop would wait for it.
 
     Attributes:
         name: what a thread that does it is called meanwhile.
@@ -32,50 +37,50 @@ class Errand(Generic[T]):
         self.name = name
         self.context = contextvars.copy_context()
         self._work = work
-        self._future: Future[T] = Future()
+        self._fates: dict[str, _Fate] = {}
+        self._returned: tuple[T] | None = None
+        self._raised: BaseException | None = None
+        self._loop = asyncio.get_running_loop()
         self._over = asyncio.Event()
-        self._future.add_done_callback(partial(_wake, asyncio.get_running_loop(), self._over))
 
     @property
     def begun(self) -> bool:
         """
         Whether a thread has begun it; once it is withdrawn, none ever will.
         """
-        return self._future.running() or (self._future.done() and not self._future.cancelled())
+        return self._fates.get("is") is _Fate.BEGUN
 
     @property
     def alive(self) -> bool:
         """
         Whether a thread is at it.
         """
-        return self._future.running()
+        return self.begun and self._returned is None and self._raised is None
 
     @property
     def interrupt(self) -> KeyboardInterrupt | None:
         """
         The interrupt that ended it, if one did.
         """
-        error = self._future.exception() if self.begun and not self.alive else None
-        return error if isinstance(error, KeyboardInterrupt) else None
+        return self._raised if isinstance(self._raised, KeyboardInterrupt) else None
 
     def do(self) -> None:
         """
         Do it in this thread; whatever it raises is for whoever waits. Nothing is done once it is withdrawn.
         """
-        if not self._future.set_running_or_notify_cancel():
-            return
         try:
-            value = self.context.run(self._work)
+            if self._meets(_Fate.BEGUN):
+                self._returned = (self.context.run(self._work),)
         except BaseException as error:  # noqa: BLE001 - told to whoever waits
-            self._future.set_exception(error)
-        else:
-            self._future.set_result(value)
+            self._raised = error
+        self._wake()
 
     def withdraw(self) -> None:
         """
         Let no thread begin it any more; one that has begun it is left to itself.
         """
-        self._future.cancel()
+        if self._meets(_Fate.WITHDRAWN):
+            self._wake()
 
     async def answer(self) -> T:
         """
@@ -91,12 +96,17 @@ class Errand(Generic[T]):
             self.withdraw()
             if self.alive or not self.begun:
                 raise
-        if self._future.cancelled():
+        if self._raised is not None:
+            raise self._raised
+        if self._returned is None:
             raise Withdrawn
-        return self._future.result()
+        return self._returned[0]
 
+    def _meets(self, fate: _Fate) -> bool:
+        # One step that no thread and no interrupt can come into: the first fate stands.
+        return self._fates.setdefault("is", fate) is fate
 
-def _wake(loop: asyncio.AbstractEventLoop, over: asyncio.Event, _future: "Future[Any]") -> None:
-    # The event loop is closed when nobody waits any more.
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(over.set)
+    def _wake(self) -> None:
+        # The event loop is closed when nobody waits any more.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._over.set)
