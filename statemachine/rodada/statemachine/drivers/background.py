@@ -113,18 +113,18 @@ def waited_for(thread: CallingThread, work: Coroutine[object, object, T]) -> T:
         thread.loop.call_soon_threadsafe(kept.begin, context=known_as_calling(thread))
         thread.attend(lambda: kept.is_over)
     except BaseException:
-        _settle(thread, kept)
+        try:
+            _settle(thread, kept)
+        except BaseException:  # noqa: BLE001 - one more interrupt, which may have come before anything was asked
+            _settle(thread, kept)
         raise
     return kept.result()
 
 
 def _settle(thread: CallingThread, kept: _Kept[T]) -> None:
-    for _ in range(2):
-        with suppress(BaseException):
-            thread.leave()
-            thread.loop.call_soon_threadsafe(kept.give_up)
-            thread.attend(lambda: kept.is_over)
-            return
+    thread.leave()
+    thread.loop.call_soon_threadsafe(kept.give_up)
+    thread.attend(lambda: kept.is_over)
 
 
 def at_once(work: Coroutine[object, object, T]) -> T:
