@@ -60,6 +60,12 @@ class HeldClock:
         """
         return sum(timer.pending for _, _, timer in self._due)
 
+    def skip(self, seconds: float) -> None:
+        """
+        Let time pass in which the event loop is held up: no timer fires.
+        """
+        self._seconds += seconds
+
     async def advance(self, seconds: float) -> None:
         """
         Let time pass: due timers fire in order, and whoever they woke gets its turn.

@@ -92,11 +92,11 @@ def note_deadline(run: Run, event: DeadlinePassed) -> Run:
     return run if run.reason is not None else evolve(run, reason=Reason.DEADLINE)
 
 
-def close_at_deadline(run: Run, event: DeadlinePassed) -> Run:
+def close_at_deadline(run: Run, event: DeadlinePassed | CallFailed) -> Run:
     """
     Give the call up and make the closing call.
     """
-    return _new_call(evolve(note_deadline(_untold(run), event), held=()))
+    return _new_call(evolve(_untold(run), reason=Reason.DEADLINE, held=()))
 
 
 def give_call_up(run: Run, event: CancelRequested) -> Run:

@@ -157,6 +157,14 @@ def worth_another_try(run: Run, event: CallFailed) -> bool:
     return event.failure.retryable and run.attempt < run.limits.max_attempts and fits
 
 
+def work_time_is_over(run: Run, event: CallFailed) -> bool:
+    """
+    Was the time for work over when the call failed, with the closing call still to be made?
+    """
+    left = seconds_left(run, event.mono_ms)
+    return run.reason is None and left is not None and left <= 0
+
+
 def something_to_report(run: Run, event: Event) -> bool:
     """
     Is the run closing, or are rounds behind it?

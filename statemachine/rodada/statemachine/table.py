@@ -89,6 +89,7 @@ from rodada.statemachine.guards import (
     something_to_report,
     tokens_left,
     vote_awaited,
+    work_time_is_over,
     worth_another_try,
 )
 from rodada.statemachine.run import Run
@@ -210,8 +211,9 @@ TABLE: tuple[AnyRow, ...] = (
 
     # A call that gave no turn, or was given up.
     Row("call_retried", CALL_MODEL, CallFailed, try_again, CALL_MODEL, when=(worth_another_try,)),
-    Row("failed_call_reported", CALL_MODEL, CallFailed, report_failed_call, FINALIZE, when=(something_to_report,), unless=(worth_another_try,)),
-    Row("call_failed", CALL_MODEL, CallFailed, fail_call, ERROR, unless=(worth_another_try, something_to_report)),
+    Row("late_call_closed", CALL_MODEL, CallFailed, close_at_deadline, CALL_MODEL, when=(work_time_is_over,)),
+    Row("failed_call_reported", CALL_MODEL, CallFailed, report_failed_call, FINALIZE, when=(something_to_report,), unless=(worth_another_try, work_time_is_over)),
+    Row("call_failed", CALL_MODEL, CallFailed, fail_call, ERROR, unless=(worth_another_try, something_to_report, work_time_is_over)),
     Row("deadline_in_call", CALL_MODEL, DeadlinePassed, close_at_deadline, CALL_MODEL, unless=(has_reason,)),
     Row("deadline_in_closing", CALL_MODEL, DeadlinePassed, stay, CALL_MODEL, when=(has_reason,)),
     Row("cancel_in_call", CALL_MODEL, CancelRequested, give_call_up, CANCELLED),

@@ -206,6 +206,28 @@ def test_the_deadline_while_the_model_is_asked_makes_the_closing_call() -> None:
     assert [1] == given_up
 
 
+def test_a_call_that_has_no_time_left_before_the_deadline_is_heard_makes_the_closing_call() -> None:
+    async def scene() -> tuple[Outcome, list[bool]]:
+        it = Scene(Limits(seconds=10, closing_seconds=4), stored=True)
+        assert it.history is not None
+        async with it.start() as live:
+            await idle()
+            it.clock.skip(7)
+            it.history.done[0].set_result(None)
+            await it.says("this is what I have")
+            it.history.done[1].set_result(None)
+            return await live.outcome(), [each.tools_allowed for each in it.provider.requests]
+
+    outcome, allowed = play(scene)
+    assert ["model_called", "late_call_closed", "closing_kept", "answer_stored"] == rows(outcome)
+    assert (RunStatus.INCOMPLETE, Reason.DEADLINE, "this is what I have") == (
+        outcome.status,
+        outcome.reason,
+        outcome.answer,
+    )
+    assert [False] == allowed
+
+
 def test_the_deadline_while_a_tool_runs_stops_it_and_closes() -> None:
     async def scene() -> Outcome:
         a = HeldTool("a", Kind.READ)

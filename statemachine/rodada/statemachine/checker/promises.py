@@ -239,6 +239,17 @@ def a_cancel_is_heard(step: Taken) -> bool:
     return True
 
 
+def a_late_failure_is_the_deadline(step: Taken) -> bool:
+    """
+    P4: a call that fails when the time for work is over ends that work as the deadline does, whichever comes first.
+    """
+    before, event, limits = step.before, step.event, step.before.limits
+    if not isinstance(event, CallFailed) or before.reason is not None or limits.seconds is None:
+        return True
+    late = (event.mono_ms - before.people_ms) / 1000 >= limits.seconds - limits.closing_seconds
+    return (step.after.reason is Reason.DEADLINE) == late
+
+
 def a_limit_stops_only_when_the_model_asks_on(step: Taken) -> bool:
     """
     P3, P4: rounds and budget are judged when a turn asks for tools, never before; what is told is what was used up,
@@ -346,7 +357,7 @@ def a_further_call_is_paid_for(step: Taken) -> bool:
         return after.calls == before.calls + called and _spent(after) >= _spent(before)
     if after.state in ENDS or isinstance(after.entry, ModelTurn) or after == before:
         return after.calls == before.calls
-    if isinstance(step.event, CallFailed):
+    if isinstance(step.event, CallFailed) and after.reason is before.reason:
         return after.calls == before.calls + 1 and after.attempt == before.attempt + 1
     called = after.state is State.CALL_MODEL
     return (
@@ -519,6 +530,7 @@ RUN_PROMISES: tuple[RunPromise, ...] = (
 STEP_PROMISES: tuple[StepPromise, ...] = (
     a_reason_stands,
     a_cancel_is_heard,
+    a_late_failure_is_the_deadline,
     a_limit_stops_only_when_the_model_asks_on,
     a_round_is_counted_once,
     budget_is_kept,

@@ -145,6 +145,7 @@ def _failures(call: int) -> Iterator[Event]:
     yield CallFailed(call, LOST)
     yield CallFailed(call, LOST, wait_ms=TOO_LONG_MS)
     yield CallFailed(call, REFUSED)
+    yield CallFailed(call, LOST, mono_ms=TOO_LONG_MS)
 
 
 def _decisions(run: Run, request_id: str) -> Iterator[Event]:
